@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { ignoreClosedOutput } from './app/closed-output.ts';
 import { liveSigning, openNetworks } from './app/open-networks.ts';
+import { createLog } from './base/log.ts';
 import { ConfigError, loadConfig } from './config/load-config.ts';
 import type { Config } from './config/settings.ts';
-import { createLog } from './log.ts';
 import { runSignerCommand, type SignerCommand, signerCommandHelp } from './signer/commands.ts';
 import { openLocalSigner } from './signer/local-signer.ts';
 import { signerSecret } from './signer/secret.ts';

@@ -4,8 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createOrm } from '../dist/app/orm.js';
-import { migrate } from '../dist/db/database.js';
-import { startEmbeddedPostgres } from '../dist/db/embedded/embedded-postgres.js';
+import { migrate } from '../dist/base/db/database.js';
+import { startEmbeddedPostgres } from '../dist/base/db/embedded/embedded-postgres.js';
 
 const tables = `
   select c.relname as name,

@@ -70,7 +70,7 @@ emit('.env.example', environmentExample());
 const { orderStatusDocument } = await import('./order-status.js');
 emit('schema/order-status.md', orderStatusDocument());
 
-const { printStaffSchema } = await import(new URL('dist/graphql/server/schema.js', root).href);
+const { printStaffSchema } = await import(new URL('dist/surfaces/graphql/schema.js', root).href);
 emit('schema/schema.graphql', await printStaffSchema());
 
 emit(

@@ -1,6 +1,6 @@
 // Writes src/generated/coin-icons.ts, the icons of the seed's coins from @web3icons/core, or with
 // --check tells whether it is stale. A coin whose icon is missing or large is left out:
-// src/currencies/icons.ts draws one.
+// src/market/currencies/icons.ts draws one.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
 const check = process.argv.includes('--check');
@@ -25,7 +25,7 @@ const refused = [
 ];
 
 function coinsOfSeed() {
-  const seed = readFileSync(new URL('src/currencies/seed.ts', root), 'utf8');
+  const seed = readFileSync(new URL('src/market/currencies/seed.ts', root), 'utf8');
   return [...new Set([...seed.matchAll(/\bcoin: '([^']+)'/g)].map(([, coin]) => coin))].sort();
 }
 

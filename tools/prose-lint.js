@@ -44,7 +44,7 @@ const scope = [
   'schema',
 ];
 // A merged migration is never edited. These were written before the lint.
-const mergedMigrations = /^src\/db\/migrations\/00(?:[01]\d|2[0-6])-/;
+const mergedMigrations = /^src\/base\/db\/migrations\/00(?:[01]\d|2[0-6])-/;
 const letOff = /prose-ok:[ \t]*\S/;
 const directive = /\b(?:biome-ignore|@ts-expect-error)\b/;
 

@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemMs } from '../clock.ts';
+import { systemMs } from '../base/clock.ts';
 
 /** Addresses of a gateway's listeners. */
 export interface Addresses {

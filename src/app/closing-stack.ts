@@ -1,4 +1,4 @@
-import { errorMembers, type Log } from '../log.ts';
+import { errorMembers, type Log } from '../base/log.ts';
 
 /**
  * What a process has opened, to be closed in reverse order: at its end, or when its start fails

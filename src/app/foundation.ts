@@ -1,8 +1,8 @@
-import { type Clock, systemClock } from '../clock.ts';
+import { type Clock, systemClock } from '../base/clock.ts';
+import { every, repeat, warning } from '../base/jobs/repeat.ts';
+import { createLog, type Log } from '../base/log.ts';
+import { type MetricsGroup, ProcessMetrics } from '../base/telemetry/process-metrics.ts';
 import type { Config } from '../config/settings.ts';
-import { every, repeat, warning } from '../jobs/repeat.ts';
-import { createLog, type Log } from '../log.ts';
-import { type MetricsGroup, ProcessMetrics } from '../telemetry/process-metrics.ts';
 import { ClosingStack } from './closing-stack.ts';
 import type { OutsideWorld } from './outside-world.ts';
 

@@ -1,6 +1,6 @@
+import type { EmbeddedPostgres } from '../base/db/embedded/embedded-postgres.ts';
 import { addressExample } from '../chains/addresses/address.ts';
 import type { Config } from '../config/settings.ts';
-import type { EmbeddedPostgres } from '../db/embedded/embedded-postgres.ts';
 import type { Addresses, ProcessGroup } from './api-processes.ts';
 import { type App, startApp } from './app.ts';
 import { endPart } from './start-parts.ts';
@@ -46,7 +46,7 @@ export async function runGateway(config: Config, group: ProcessGroup | null): Pr
 
   try {
     if (config.DATABASE_URL === null) {
-      const { startEmbeddedPostgres } = await import('../db/embedded/embedded-postgres.ts');
+      const { startEmbeddedPostgres } = await import('../base/db/embedded/embedded-postgres.ts');
       database = await startEmbeddedPostgres({
         dataDir: config.DATA_DIR,
         onProgress: print,

@@ -11,10 +11,10 @@ import {
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type ErrorKind, errorTable } from '../errors.ts';
-import type { Log } from '../log.ts';
-import { keepAliveMs } from '../rest/head.ts';
-import type { ProcessMetrics } from '../telemetry/process-metrics.ts';
+import { type ErrorKind, errorTable } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import type { ProcessMetrics } from '../base/telemetry/process-metrics.ts';
+import { keepAliveMs } from '../surfaces/rest/api/head.ts';
 import { Connections } from './connections.ts';
 
 export interface ListenerOptions {

@@ -1,6 +1,6 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { Authenticator } from '../partners/authenticator.ts';
-import type { KeyHasher } from '../partners/secret-key.ts';
+import { Authenticator } from '../accounts/partners/authenticator.ts';
+import type { KeyHasher } from '../accounts/partners/secret-key.ts';
 import { type Foundation, inBackground } from './foundation.ts';
 
 const lastUsedFlushMs = 60_000;

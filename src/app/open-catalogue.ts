@@ -1,6 +1,6 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import type { LiveNetworks } from '../chains/networks/live-networks.ts';
-import { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
+import type { LiveNetworks } from '../chains/families/live-networks.ts';
+import { CurrencyCatalogue } from '../market/currencies/currency-catalogue.ts';
 import type { Foundation } from './foundation.ts';
 
 /** Loads the currencies into memory and keeps them fresh. */

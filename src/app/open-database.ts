@@ -1,6 +1,6 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
+import type { LaneBounds } from '../base/limits/partner-lanes.ts';
 import type { Config } from '../config/settings.ts';
-import type { LaneBounds } from '../limits/partner-lanes.ts';
 import { replayPoolSize } from '../webhooks/replays.ts';
 import type { Foundation } from './foundation.ts';
 import { createOrm, type OrmOptions } from './orm.ts';

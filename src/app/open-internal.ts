@@ -1,9 +1,9 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
+import type { Limiter } from '../base/limits/limiter.ts';
 import { payoutRules } from '../config/payout-rules.ts';
-import type { StaffApi } from '../graphql/server/staff-api.ts';
-import { createInternalListener } from '../internal/server.ts';
-import type { Limiter } from '../limits/limiter.ts';
-import type { PriceBook } from '../rates/price-book.ts';
+import type { PriceBook } from '../market/rates/price-book.ts';
+import type { StaffApi } from '../surfaces/graphql/server/staff-api.ts';
+import { createInternalListener } from '../surfaces/internal/server.ts';
 import type { Foundation } from './foundation.ts';
 import { listen, reportsTo } from './listener.ts';
 import type { Staff } from './open-staff.ts';

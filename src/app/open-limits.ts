@@ -1,6 +1,6 @@
+import { type LimiterLock, takeLimiterLock } from '../base/db/limiter-lock.ts';
+import { Limiter } from '../base/limits/limiter.ts';
 import { oneRedis } from '../config/parsers.ts';
-import { type LimiterLock, takeLimiterLock } from '../db/limiter-lock.ts';
-import { Limiter } from '../limits/limiter.ts';
 import type { Foundation } from './foundation.ts';
 import { StartError } from './start-error.ts';
 

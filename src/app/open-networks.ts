@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { useAddressForms } from '../chains/families.ts';
-import { liveTransactions } from '../chains/live-transactions.ts';
-import { LiveNetworks } from '../chains/networks/live-networks.ts';
-import type { NetworkFile } from '../chains/networks/network-file.ts';
+import { useAddressForms } from '../chains/families/families.ts';
+import { LiveNetworks } from '../chains/families/live-networks.ts';
+import { liveTransactions } from '../chains/families/live-transactions.ts';
+import type { NetworkFile } from '../chains/families/network-file.ts';
 import { ConfigError } from '../config/load-config.ts';
 import type { Config } from '../config/settings.ts';
-import { chainCoins } from '../currencies/chain-coins.ts';
+import { chainCoins } from '../market/currencies/chain-coins.ts';
 import type { SigningLimits } from '../signer/limits.ts';
 import { liveLimits } from '../signer/live-limits.ts';
 
@@ -30,7 +30,7 @@ async function load(path: string): Promise<NetworkFile> {
       `NETWORKS_FILE names ${path}, which is not there; a good value: networks.yaml (copy networks.example.yaml), or leave it out, and every chain is the sandbox`,
     ]);
   }
-  const { loadNetworks, NetworkFileError } = await import('../chains/networks/network-file.ts');
+  const { loadNetworks, NetworkFileError } = await import('../chains/families/network-file.ts');
   try {
     return loadNetworks(path, chainCoins);
   } catch (error) {

@@ -1,16 +1,16 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { fixedRateTimes } from '../config/fixed-rates.ts';
 import type { Config } from '../config/settings.ts';
-import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import { ExchangeProcess } from '../exchanges/exchange-process.ts';
-import { PriceBook, type VenueRules } from '../rates/price-book.ts';
-import { PriceOverrideService } from '../rates/price-override-service.ts';
-import type { PriceSource } from '../rates/price-source.ts';
-import { SharedPriceWindows } from '../rates/price-windows.ts';
-import { ExchangePriceSource } from '../rates/sources/exchange-price-source.ts';
-import { sandboxPriceOverrides } from '../rates/sources/sandbox-price-overrides.ts';
-import { SandboxPriceSource } from '../rates/sources/sandbox-price-source.ts';
-import { VenueDepth } from '../rates/sources/venue-depth.ts';
+import type { CurrencyCatalogue } from '../market/currencies/currency-catalogue.ts';
+import { PriceBook, type VenueRules } from '../market/rates/price-book.ts';
+import { PriceOverrideService } from '../market/rates/price-override-service.ts';
+import type { PriceSource } from '../market/rates/price-source.ts';
+import { SharedPriceWindows } from '../market/rates/price-windows.ts';
+import { ExchangePriceSource } from '../market/rates/sources/exchange-price-source.ts';
+import { sandboxPriceOverrides } from '../market/rates/sources/sandbox-price-overrides.ts';
+import { SandboxPriceSource } from '../market/rates/sources/sandbox-price-source.ts';
+import { VenueDepth } from '../market/rates/sources/venue-depth.ts';
 import type { Foundation } from './foundation.ts';
 
 /** Market prices for quotes, and the prices that staff set instead. */

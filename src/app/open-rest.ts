@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { RefusalCounter } from '../partners/key-refusals.ts';
-import { TrafficRecorder, trafficFlushMs } from '../reports/api-traffic.ts';
-import { FeedWatch } from '../reports/feed-watch.ts';
-import { OrderFeed } from '../reports/order-feed.ts';
-import { usualStreamTimes } from '../rest/event-stream.ts';
-import { EventWaits } from '../rest/event-waits.ts';
-import { createRestListener, type RestDependencies } from '../rest/server.ts';
+import { RefusalCounter } from '../accounts/partners/key-refusals.ts';
+import { TrafficRecorder, trafficFlushMs } from '../operations/api-traffic.ts';
+import { FeedWatch } from '../orders/read/feed-watch.ts';
+import { OrderFeed } from '../orders/read/order-feed.ts';
+import { usualStreamTimes } from '../surfaces/rest/api/event-stream.ts';
+import { EventWaits } from '../surfaces/rest/api/event-waits.ts';
+import { createRestListener, type RestDependencies } from '../surfaces/rest/server.ts';
 import { type Foundation, inBackground } from './foundation.ts';
 import { type Listener, listen, reportsTo } from './listener.ts';
 

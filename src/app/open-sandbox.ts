@@ -1,8 +1,8 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import type { LiveNetworks } from '../chains/networks/live-networks.ts';
-import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
-import type { MagicOrders } from '../sandbox/magic-orders.ts';
-import type { PartnerSandbox } from '../sandbox/partner-sandbox.ts';
+import type { LiveNetworks } from '../chains/families/live-networks.ts';
+import type { CurrencyCatalogue } from '../market/currencies/currency-catalogue.ts';
+import type { MagicOrders } from '../settlement/sandbox/magic-orders.ts';
+import type { PartnerSandbox } from '../settlement/sandbox/partner-sandbox.ts';
 import { type Foundation, inBackground } from './foundation.ts';
 
 const magicMs = 500;
@@ -22,7 +22,7 @@ export async function openSandbox(
   { orm, catalogue, networks }: SandboxSetup,
 ): Promise<PartnerSandbox | null> {
   if (!servesPartners || networks.live.size > 0) return null;
-  const { PartnerSandbox } = await import('../sandbox/partner-sandbox.ts');
+  const { PartnerSandbox } = await import('../settlement/sandbox/partner-sandbox.ts');
   const { SandboxChain } = await import('../chains/sandbox/sandbox-chain.ts');
   return new PartnerSandbox({ orm, clock, catalogue, chain: new SandboxChain({ orm, clock }) });
 }
@@ -37,8 +37,8 @@ export async function openMagicOrders(
 ): Promise<MagicOrders | null> {
   const { config, clock, outside } = foundation;
   if (config.ROLE === 'api' || networks.live.size > 0) return null;
-  const { MagicOrders } = await import('../sandbox/magic-orders.ts');
-  const { PartnerSandbox } = await import('../sandbox/partner-sandbox.ts');
+  const { MagicOrders } = await import('../settlement/sandbox/magic-orders.ts');
+  const { PartnerSandbox } = await import('../settlement/sandbox/partner-sandbox.ts');
   const { SandboxChain } = await import('../chains/sandbox/sandbox-chain.ts');
   const chain = new SandboxChain({ orm, clock });
   const sandbox = new PartnerSandbox({ orm, clock, catalogue, chain });

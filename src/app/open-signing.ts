@@ -1,8 +1,8 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
+import { createSecretFile } from '../base/secret-file.ts';
 import { DepositAccount } from '../chains/addresses/deposit-account.entity.ts';
-import type { LiveNetworks } from '../chains/networks/live-networks.ts';
-import { type Signer, SignerError } from '../chains/signer.ts';
-import { createSecretFile } from '../config/secret-file.ts';
+import type { LiveNetworks } from '../chains/families/live-networks.ts';
+import { type Signer, SignerError } from '../chains/port/signer.ts';
 import type { Config } from '../config/settings.ts';
 import { DepositPool } from '../signer/address-pool.ts';
 import type { DepositKeys } from '../signer/deposit-keys.ts';

@@ -1,10 +1,10 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import type { StaffApi } from '../graphql/server/staff-api.ts';
-import { staffApiOnDemand } from '../graphql/server/staff-api-on-demand.ts';
-import type { KeyHasher } from '../partners/secret-key.ts';
-import { StaffAuthenticator } from '../staff/staff-authenticator.ts';
-import { StaffService } from '../staff/staff-service.ts';
-import { StaffSessions } from '../staff/staff-sessions.ts';
+import type { KeyHasher } from '../accounts/partners/secret-key.ts';
+import { StaffAuthenticator } from '../accounts/staff/staff-authenticator.ts';
+import { StaffService } from '../accounts/staff/staff-service.ts';
+import { StaffSessions } from '../accounts/staff/staff-sessions.ts';
+import type { StaffApi } from '../surfaces/graphql/server/staff-api.ts';
+import { staffApiOnDemand } from '../surfaces/graphql/server/staff-api-on-demand.ts';
 import { type Foundation, inBackground } from './foundation.ts';
 import { openDatabase } from './open-database.ts';
 import type { StaffApiParts } from './open-staff-api.ts';

@@ -5,7 +5,7 @@ import type { Foundation } from './foundation.ts';
  */
 export async function openTracing({ config, closing }: Foundation): Promise<void> {
   if (config.OTEL_EXPORTER_OTLP_ENDPOINT === null) return;
-  const { openTracing } = await import('../telemetry/open-telemetry.ts');
+  const { openTracing } = await import('../base/telemetry/open-telemetry.ts');
   const tracing = openTracing({
     endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT,
     ratio: Number(config.OTEL_TRACES_SAMPLER_ARG),

@@ -1,13 +1,13 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
 import type { Config } from '../config/settings.ts';
 import { ExchangeProcess } from '../exchanges/exchange-process.ts';
 import { TradingAccount } from '../exchanges/trading-account.ts';
-import type { Log } from '../log.ts';
-import type { PriceBook } from '../rates/price-book.ts';
-import { ExchangeVenue } from '../settlement/venues/exchange-venue.ts';
-import { InventoryVenue, inventoryName } from '../settlement/venues/inventory-venue.ts';
-import type { LiquidityVenue } from '../settlement/venues/liquidity-venue.ts';
+import type { PriceBook } from '../market/rates/price-book.ts';
+import type { LiquidityVenue } from '../settlement/rows/liquidity-venue.ts';
+import { ExchangeVenue } from '../settlement/trade/exchange-venue.ts';
+import { InventoryVenue, inventoryName } from '../settlement/trade/inventory-venue.ts';
 import { StartError } from './start-error.ts';
 
 export interface VenueSetup {

@@ -1,9 +1,9 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
+import type { KeyHasher } from '../accounts/partners/secret-key.ts';
+import { warning } from '../base/jobs/repeat.ts';
 import type { Config } from '../config/settings.ts';
-import { warning } from '../jobs/repeat.ts';
+import { cursorPurpose, ListCursors } from '../orders/read/list-cursor.ts';
 import { RepeatableRequests } from '../orders/repeatable-requests.ts';
-import type { KeyHasher } from '../partners/secret-key.ts';
-import { cursorPurpose, ListCursors } from '../reports/list-cursor.ts';
 import { DeliveryLog } from '../webhooks/delivery-log.ts';
 import { WebhookDispatcher } from '../webhooks/dispatcher.ts';
 import { Egress } from '../webhooks/egress.ts';

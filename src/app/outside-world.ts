@@ -1,11 +1,11 @@
 import type { DestinationStream } from 'pino';
-import type { ChainAdapter } from '../chains/chain-adapter.ts';
-import type { Signer } from '../chains/signer.ts';
-import type { Clock } from '../clock.ts';
-import type { PriceSource } from '../rates/price-source.ts';
-import type { StreamTimes } from '../rest/event-stream.ts';
-import type { OnCrashPoint } from '../settlement/crash-point.ts';
-import type { LiquidityVenue } from '../settlement/venues/liquidity-venue.ts';
+import type { Clock } from '../base/clock.ts';
+import type { ChainAdapter } from '../chains/port/chain-adapter.ts';
+import type { Signer } from '../chains/port/signer.ts';
+import type { PriceSource } from '../market/rates/price-source.ts';
+import type { LiquidityVenue } from '../settlement/rows/liquidity-venue.ts';
+import type { OnCrashPoint } from '../settlement/turns/crash-point.ts';
+import type { StreamTimes } from '../surfaces/rest/api/event-stream.ts';
 import type { OnWebhookCrashPoint } from '../webhooks/crash-points.ts';
 import type { EgressOptions } from '../webhooks/egress.ts';
 

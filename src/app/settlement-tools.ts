@@ -1,13 +1,13 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
 import type { Config } from '../config/settings.ts';
-import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
-import type { Log } from '../log.ts';
-import type { PriceBook } from '../rates/price-book.ts';
+import type { CurrencyCatalogue } from '../market/currencies/currency-catalogue.ts';
+import type { PriceBook } from '../market/rates/price-book.ts';
 import { OrderSettler } from '../settlement/order-settler.ts';
-import type { SettlementTools } from '../settlement/settling.ts';
+import type { LiquidityVenue } from '../settlement/rows/liquidity-venue.ts';
+import type { SettlementTools } from '../settlement/rules/settling.ts';
 import { StaffActions } from '../settlement/staff-actions.ts';
-import type { LiquidityVenue } from '../settlement/venues/liquidity-venue.ts';
 import { StartError } from './start-error.ts';
 
 export interface StaffActionsOptions {

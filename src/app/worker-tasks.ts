@@ -1,15 +1,15 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { fillMissingKeyForms } from '../chains/addresses/missing-key-forms.ts';
 import type { Reconciliations } from '../ledger/reconciliations.ts';
+import type { HistoryTurns } from '../operations/history-turns.ts';
+import { OrderStats } from '../operations/order-stats.ts';
 import { FixedResults } from '../orders/fixed-results.ts';
 import type { OpenOrders } from '../orders/open-orders.ts';
 import type { OrderService } from '../orders/order-service.ts';
 import { QuoteResults } from '../orders/quote-results.ts';
-import { forgetEndedAssignees } from '../reports/attention.ts';
-import { fillEventPartners } from '../reports/event-partners.ts';
-import type { HistoryTurns } from '../reports/history-turns.ts';
-import { OrderStats } from '../reports/order-stats.ts';
-import type { PayoutWatch } from '../settlement/payments/payout-watch.ts';
+import { forgetEndedAssignees } from '../orders/read/attention.ts';
+import { fillEventPartners } from '../orders/read/event-partners.ts';
+import type { PayoutWatch } from '../settlement/pay/payout-watch.ts';
 import { type Foundation, inBackground } from './foundation.ts';
 
 export interface WorkerTaskParts {

@@ -1,9 +1,9 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import type { ChainAdapter } from './chain-adapter.ts';
 import type { ChainCoin, NetworkConfig } from './networks/network-config.ts';
 import type { JsonRpcOptions } from './nodes/json-rpc.ts';
 import type { NodeFacts } from './nodes/node-facts.ts';
-import type { Secp256k1Keys, TransactionSigner } from './transaction-signer.ts';
+import type { ChainAdapter } from './port/chain-adapter.ts';
+import type { Secp256k1Keys, TransactionSigner } from './port/transaction-signer.ts';
 
 /** What an adapter is opened with. */
 export interface AdapterParts {

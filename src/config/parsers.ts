@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import ipaddr from 'ipaddr.js';
+import { fractionDigits, parseDecimal } from '../base/money.ts';
 import { type ExchangeAddress, exchangeNames, isExchangeName } from '../exchanges/exchange.ts';
-import { fractionDigits, parseDecimal } from '../money.ts';
 
 // Parsers of setting texts. Each returns the value, or throws BadSetting.
 

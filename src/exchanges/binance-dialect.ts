@@ -1,5 +1,5 @@
-import { systemMs } from '../clock.ts';
-import { Big } from '../money.ts';
+import { systemMs } from '../base/clock.ts';
+import { Big } from '../base/money.ts';
 import { type CcxtCall, type CcxtExchange, type CcxtMarket, levelsOf, memberOf, textOf } from './ccxt-exchange.ts';
 import type { Dialect } from './dialect.ts';
 import { ExchangeRefusal, type OrderFee, type OrderRecord } from './exchange.ts';

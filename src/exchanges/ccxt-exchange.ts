@@ -1,4 +1,4 @@
-import { systemMs } from '../clock.ts';
+import { systemMs } from '../base/clock.ts';
 import { boundedFetch } from './bounded-fetch.ts';
 import { type ExchangeName, ExchangeRefusal, type RefusalCode } from './exchange.ts';
 import type { Introduction } from './exchange-messages.ts';

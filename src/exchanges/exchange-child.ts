@@ -1,4 +1,4 @@
-import { systemMs } from '../clock.ts';
+import { systemMs } from '../base/clock.ts';
 import { binanceDialect } from './binance-dialect.ts';
 import { type CcxtExchange, type CcxtMarket, loadCcxt } from './ccxt-exchange.ts';
 import type { Dialect } from './dialect.ts';

@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { extname } from 'node:path';
-import { systemMs } from '../clock.ts';
-import type { Log } from '../log.ts';
+import { systemMs } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
 import {
   type ExchangeAccount,
   type ExchangeAddress,

@@ -1,4 +1,4 @@
-import { Big, isStorable, parseDecimal } from '../money.ts';
+import { Big, isStorable, parseDecimal } from '../base/money.ts';
 import {
   type BookLevel,
   type ExchangeName,

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
-import { Big, formatDecimal } from '../money.ts';
+import { Big, formatDecimal } from '../base/money.ts';
 
 /**
  * The accounts of the ledger. A debit is positive: assets that we hold or are owed. A credit is

@@ -1,7 +1,7 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
-import type { ChainAdapter } from '../chains/chain-adapter.ts';
-import { type Clock, systemClock } from '../clock.ts';
-import { formatDecimal } from '../money.ts';
+import { type Clock, systemClock } from '../base/clock.ts';
+import { formatDecimal } from '../base/money.ts';
+import type { ChainAdapter } from '../chains/port/chain-adapter.ts';
 import { currenciesByChain } from './reconcile/assets.ts';
 import { checkUnreadChains, reconcileChain } from './reconcile/chains.ts';
 import { checkAddresses, checkBook, checkHistories, checkPayments } from './reconcile/invariants.ts';

@@ -1,7 +1,7 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
-import type { ChainAdapter } from '../chains/chain-adapter.ts';
-import type { Clock } from '../clock.ts';
-import type { Log } from '../log.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import type { ChainAdapter } from '../chains/port/chain-adapter.ts';
 import { type ReconcileReport, type ReconcileRow, reconcile } from './reconcile.ts';
 
 export interface ReconciliationsOptions {

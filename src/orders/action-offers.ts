@@ -1,10 +1,10 @@
-import type { Clock } from '../clock.ts';
-import type { Currency } from '../currencies/currency.entity.ts';
-import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
-import { Big } from '../money.ts';
-import { feeWithMarkup } from '../rates/binding-terms.ts';
-import type { BoundPrices, PriceBook, RecentWindow } from '../rates/price-book.ts';
-import { type PricePair, pairLimits } from '../rates/quote.ts';
+import type { Clock } from '../base/clock.ts';
+import { Big } from '../base/money.ts';
+import type { Currency } from '../market/currencies/currency.entity.ts';
+import type { CurrencyCatalogue } from '../market/currencies/currency-catalogue.ts';
+import { feeWithMarkup } from '../market/rates/binding-terms.ts';
+import type { BoundPrices, PriceBook, RecentWindow } from '../market/rates/price-book.ts';
+import { type PricePair, pairLimits } from '../market/rates/quote.ts';
 import { type AgreedRate, type ExchangeTerms, exchangeTerms, grossOf, marketTerms } from './exchange-terms.ts';
 import type { OrderPolicy } from './order-terms.ts';
 

@@ -1,9 +1,9 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
+import { PreparedStatements } from '../base/db/prepared.ts';
+import { errorFromFaults, type FieldFault } from '../base/errors.ts';
 import { otherNetworksOf } from '../chains/addresses/address.ts';
-import type { Currency } from '../currencies/currency.entity.ts';
-import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
-import { PreparedStatements } from '../db/prepared.ts';
-import { errorFromFaults, type FieldFault } from '../errors.ts';
+import type { Currency } from '../market/currencies/currency.entity.ts';
+import type { CurrencyCatalogue } from '../market/currencies/currency-catalogue.ts';
 import { destination, destinationWarnings, ownAddress, type SentDestination, type Warning } from './destination.ts';
 import { type CreateOutcome, ownDestinations } from './order-statements.ts';
 

@@ -1,9 +1,9 @@
+import type { FieldFault } from '../base/errors.ts';
 import { type AddressCheck, checkAddress, checkTag, hasChecksum } from '../chains/addresses/address.ts';
 import { keyForms } from '../chains/addresses/key-forms.ts';
 import { networkById } from '../chains/networks/networks.ts';
-import type { Currency } from '../currencies/currency.entity.ts';
-import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
-import type { FieldFault } from '../errors.ts';
+import type { Currency } from '../market/currencies/currency.entity.ts';
+import type { CurrencyCatalogue } from '../market/currencies/currency-catalogue.ts';
 
 /** Where a payment goes, in the form in which it is stored. */
 export interface Destination {

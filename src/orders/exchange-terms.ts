@@ -1,5 +1,5 @@
-import { Big, floorTo, maxOf, minOf, storedDecimals } from '../money.ts';
-import { type PricePair, type QuotedCurrency, quoteTerms } from '../rates/quote.ts';
+import { Big, floorTo, maxOf, minOf, storedDecimals } from '../base/money.ts';
+import { type PricePair, type QuotedCurrency, quoteTerms } from '../market/rates/quote.ts';
 import type { Order } from './order.entity.ts';
 
 /**

@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Clock } from '../clock.ts';
-import { Big, formatDecimal } from '../money.ts';
-import type { Partner } from '../partners/partner.entity.ts';
-import type { PriceBook } from '../rates/price-book.ts';
-import type { RateType } from '../rates/quote.ts';
+import type { Partner } from '../accounts/partners/partner.entity.ts';
+import type { Clock } from '../base/clock.ts';
+import { Big, formatDecimal } from '../base/money.ts';
+import type { PriceBook } from '../market/rates/price-book.ts';
+import type { RateType } from '../market/rates/quote.ts';
 import { adversePartners, dayMs } from './fixed-results.ts';
 import { dollars, type Usd, usdText } from './usd.ts';
 

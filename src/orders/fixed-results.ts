@@ -1,5 +1,5 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
 
 /**
  * Result of a partner's fixed-rate orders, at the market prices of the moment each trade was

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
 import { IdempotencyKey } from './idempotency-key.entity.ts';
 
 /** Makes a request repeatable: the partner's idempotency key, and a hash of the whole request. */

@@ -1,8 +1,8 @@
 import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
-import type { Clock } from '../clock.ts';
-import { brokenConstraint, sqlState } from '../db/database.ts';
-import { AppError } from '../errors.ts';
-import { annotate } from '../telemetry/tracing.ts';
+import type { Clock } from '../base/clock.ts';
+import { brokenConstraint, sqlState } from '../base/db/database.ts';
+import { AppError } from '../base/errors.ts';
+import { annotate } from '../base/telemetry/tracing.ts';
 import { earlierAnswer, inFlight, lockNotAvailable, type Repeatable } from './idempotency.ts';
 import { IdempotencyKey } from './idempotency-key.entity.ts';
 import { Order } from './order.entity.ts';

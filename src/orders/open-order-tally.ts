@@ -1,4 +1,4 @@
-import type { RateType } from '../rates/quote.ts';
+import type { RateType } from '../market/rates/quote.ts';
 import { whole } from './exposure.ts';
 import type { Usd } from './usd.ts';
 

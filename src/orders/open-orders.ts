@@ -1,14 +1,14 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
-import type { PartnerLanes } from '../limits/partner-lanes.ts';
-import { Big } from '../money.ts';
-import type { Partner } from '../partners/partner.entity.ts';
-import { quoteFault } from '../rates/binding-quotes.ts';
-import type { PriceBook } from '../rates/price-book.ts';
-import type { RateType } from '../rates/quote.ts';
-import type { Quote } from '../rates/rate-service.ts';
+import type { Partner } from '../accounts/partners/partner.entity.ts';
+import type { Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import type { PartnerLanes } from '../base/limits/partner-lanes.ts';
+import { Big } from '../base/money.ts';
+import { quoteFault } from '../market/rates/binding-quotes.ts';
+import type { PriceBook } from '../market/rates/price-book.ts';
+import type { RateType } from '../market/rates/quote.ts';
+import type { Quote } from '../market/rates/rate-service.ts';
 import {
   capsOf,
   type Exposure,

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { formatDecimal } from '../money.ts';
+import { formatDecimal } from '../base/money.ts';
 import type { ExchangeTerms } from './exchange-terms.ts';
 import type { Order } from './order.entity.ts';
 import type { ActionOutcome } from './order-action.entity.ts';

@@ -1,7 +1,7 @@
-import { type BatchBounds, Batcher, runAlone } from '../db/batcher.ts';
-import type { Prepared, PreparedStatements } from '../db/prepared.ts';
-import { sqlSpan } from '../db/traced-queries.ts';
-import { span } from '../telemetry/tracing.ts';
+import { type BatchBounds, Batcher, runAlone } from '../base/db/batcher.ts';
+import type { Prepared, PreparedStatements } from '../base/db/prepared.ts';
+import { sqlSpan } from '../base/db/traced-queries.ts';
+import { span } from '../base/telemetry/tracing.ts';
 import { type CreateOutcome, type OrderLookup, type OrderView, orderLookup } from './order-statements.ts';
 
 /** Told of each batch: its statement, its requests, and how long the first one has waited. */

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { AppError, errorFromFaults, type FieldFault } from '../base/errors.ts';
 import { isOwnAddress } from '../chains/addresses/own-address.ts';
-import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
-import { AppError, errorFromFaults, type FieldFault } from '../errors.ts';
+import type { CurrencyCatalogue } from '../market/currencies/currency-catalogue.ts';
 import { type Destination, destination, ownAddress, type SentDestination } from './destination.ts';
 import type { ChangedOrder, ChangeRequest, LockedChanges, LockedOrder } from './locked-changes.ts';
 import type { OpenOrders } from './open-orders.ts';

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { AppError, fieldError } from '../errors.ts';
-import { type Big, formatDecimal } from '../money.ts';
-import type { RecentWindow } from '../rates/price-book.ts';
+import { AppError, fieldError } from '../base/errors.ts';
+import { type Big, formatDecimal } from '../base/money.ts';
+import type { RecentWindow } from '../market/rates/price-book.ts';
 import type { ActionOffers, AskedOrder, ExchangeOffer } from './action-offers.ts';
 import type { ChangedOrder, ChangeRequest, LockedChanges, LockedOrder } from './locked-changes.ts';
 import { type ActionChoice, OrderAction } from './order-action.entity.ts';

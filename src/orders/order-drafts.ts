@@ -1,9 +1,9 @@
-import type { Currency } from '../currencies/currency.entity.ts';
-import { AppError, type FieldFault, type TwoSidedLimits } from '../errors.ts';
-import type { Big } from '../money.ts';
-import type { Caller } from '../partners/authenticator.ts';
-import { type BindingQuotes, type HonouredQuote, invalidQuote } from '../rates/binding-quotes.ts';
-import { amountFault, type Pair, type Quote, type RateService, sideField } from '../rates/rate-service.ts';
+import type { Caller } from '../accounts/partners/authenticator.ts';
+import { AppError, type FieldFault, type TwoSidedLimits } from '../base/errors.ts';
+import type { Big } from '../base/money.ts';
+import type { Currency } from '../market/currencies/currency.entity.ts';
+import { type BindingQuotes, type HonouredQuote, invalidQuote } from '../market/rates/binding-quotes.ts';
+import { amountFault, type Pair, type Quote, type RateService, sideField } from '../market/rates/rate-service.ts';
 import {
   type Destination,
   destination,

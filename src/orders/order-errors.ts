@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
 
 /** The answer for every order that the caller cannot see. It does not tell the reason. */
 export function orderNotFound(): AppError {

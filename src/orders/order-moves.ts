@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { span } from '../telemetry/tracing.ts';
+import { span } from '../base/telemetry/tracing.ts';
 import type { Order } from './order.entity.ts';
 import { OrderEvent } from './order-event.entity.ts';
 import { type OrderCause, type OrderFact, type OrderMove, type OrderStatus, orderMoves } from './order-status.ts';

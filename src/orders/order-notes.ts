@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
-import type { Clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
+import type { Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
 import { Order } from './order.entity.ts';
 import { OrderNote } from './order-note.entity.ts';
 

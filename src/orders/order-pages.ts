@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { parse as uuidBytes } from 'uuid';
-import type { VersionedKey } from '../partners/secret-key.ts';
+import type { VersionedKey } from '../accounts/partners/secret-key.ts';
 import { randomBytesAhead } from './random-bytes.ts';
 
 /** What the keys of `OrderPages` are derived for. */

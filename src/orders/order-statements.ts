@@ -1,6 +1,6 @@
+import { givenRows, type Prepared, prepared } from '../base/db/prepared.ts';
 import { isOwnAddress } from '../chains/addresses/own-address.ts';
-import { givenRows, type Prepared, prepared } from '../db/prepared.ts';
-import type { RateType } from '../rates/quote.ts';
+import type { RateType } from '../market/rates/quote.ts';
 import type { OrderStatus } from './order-status.ts';
 
 /** The partner's view of an order. Amounts are plain decimal text, times are ISO 8601 in UTC. */

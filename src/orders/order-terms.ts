@@ -1,10 +1,10 @@
-import type { Currency } from '../currencies/currency.entity.ts';
-import { isStorableText } from '../db/stored-text.ts';
-import { AppError, type FieldFault } from '../errors.ts';
-import { Big, floorTo, formatDecimal, storedDecimals } from '../money.ts';
-import type { HonouredQuote, OpenedQuote } from '../rates/binding-quotes.ts';
-import type { RateType } from '../rates/quote.ts';
-import { amountFault, type NamedAssets, type Quote } from '../rates/rate-service.ts';
+import { isStorableText } from '../base/db/stored-text.ts';
+import { AppError, type FieldFault } from '../base/errors.ts';
+import { Big, floorTo, formatDecimal, storedDecimals } from '../base/money.ts';
+import type { Currency } from '../market/currencies/currency.entity.ts';
+import type { HonouredQuote, OpenedQuote } from '../market/rates/binding-quotes.ts';
+import type { RateType } from '../market/rates/quote.ts';
+import { amountFault, type NamedAssets, type Quote } from '../market/rates/rate-service.ts';
 
 /** What an order does in cases where more than one answer is right. Absent members: the default. */
 export interface OrderPolicy {

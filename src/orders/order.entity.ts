@@ -1,7 +1,7 @@
 import { Entity, ManyToOne, OneToOne, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
+import { Partner } from '../accounts/partners/partner.entity.ts';
 import { DepositAddress } from '../chains/addresses/deposit-address.entity.ts';
-import { Partner } from '../partners/partner.entity.ts';
-import type { RateType } from '../rates/quote.ts';
+import type { RateType } from '../market/rates/quote.ts';
 import type { OrderStatus } from './order-status.ts';
 
 /** An exchange order. Amounts are decimal strings in the units of their coin. */

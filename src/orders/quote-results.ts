@@ -1,5 +1,5 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { dayMs } from './fixed-results.ts';
 
 /** Used quotes of a day below which a partner's figure decides nothing. */

@@ -1,6 +1,6 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
-import type { Clock } from '../clock.ts';
-import { sqlState } from '../db/database.ts';
+import type { Clock } from '../base/clock.ts';
+import { sqlState } from '../base/db/database.ts';
 import { inFlight, keyReused, lockNotAvailable, type Repeatable } from './idempotency.ts';
 import { IdempotencyKey } from './idempotency-key.entity.ts';
 

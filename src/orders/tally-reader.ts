@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
-import type { Clock } from '../clock.ts';
-import { advisoryLocks } from '../db/database.ts';
-import { Big } from '../money.ts';
-import type { PriceBook } from '../rates/price-book.ts';
+import type { Clock } from '../base/clock.ts';
+import { advisoryLocks } from '../base/db/database.ts';
+import { Big } from '../base/money.ts';
+import type { PriceBook } from '../market/rates/price-book.ts';
 import {
   type ExposureCaps,
   fixedPercentOf,

@@ -1,4 +1,4 @@
-import { type Big, formatScaled, powerOfTen, storedDecimals, toScaled } from '../money.ts';
+import { type Big, formatScaled, powerOfTen, storedDecimals, toScaled } from '../base/money.ts';
 
 /** US dollars in the smallest unit that the database stores, 10^-18. Caps are counted in it. */
 export type Usd = bigint;

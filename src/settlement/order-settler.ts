@@ -1,17 +1,24 @@
 import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
-import type { Clock } from '../clock.ts';
-import { sqlState } from '../db/database.ts';
+import type { Clock } from '../base/clock.ts';
+import { sqlState } from '../base/db/database.ts';
+import { errorMembers, type Log } from '../base/log.ts';
 import { bookAll } from '../ledger/ledger.ts';
-import { errorMembers, type Log } from '../log.ts';
 import { Order } from '../orders/order.entity.ts';
 import { newestActions } from '../orders/order-actions.ts';
-import { readAgreedTerms } from './agreed-policy.ts';
-import { forEachConcurrently, smaller } from './bounded-concurrency.ts';
-import type { OnCrashPoint } from './crash-point.ts';
-import { addToClientAccount, readClientLines } from './deposits/client-account.ts';
-import { keptOfKind, takeOrderDeposits } from './deposits/order-deposits.ts';
-import { readLateRefunds } from './payments/late-refunds.ts';
-import { Payment } from './payments/payment.entity.ts';
+import type { VenueAnswer } from './rows/liquidity-venue.ts';
+import { keptOfKind, takeOrderDeposits } from './rows/order-deposits.ts';
+import { Payment } from './rows/payment.entity.ts';
+import { Trade } from './rows/trade.entity.ts';
+import { readAgreedTerms } from './rules/agreed-policy.ts';
+import { addToClientAccount, readClientLines } from './rules/client-account.ts';
+import { awaitDeposit, confirmDeposit, takeLateDeposit } from './rules/confirm.ts';
+import { creditDeposits } from './rules/credit.ts';
+import { exchange, isPastTrading, recordAnswer, venueOrder } from './rules/exchange.ts';
+import { readLateRefunds } from './rules/late-refunds.ts';
+import { matchDeposits } from './rules/match.ts';
+import { followPayout } from './rules/pay.ts';
+import { refundDeposit, refundExtras } from './rules/refund.ts';
+import { resumeRefund } from './rules/resume.ts';
 import {
   type ScannedTo,
   type SettlementTools,
@@ -19,16 +26,9 @@ import {
   type StepResult,
   secondsAfter,
   wait,
-} from './settling.ts';
-import { awaitDeposit, confirmDeposit, takeLateDeposit } from './steps/confirm.ts';
-import { creditDeposits } from './steps/credit.ts';
-import { exchange, isPastTrading, recordAnswer, venueOrder } from './steps/exchange.ts';
-import { matchDeposits } from './steps/match.ts';
-import { followPayout } from './steps/pay.ts';
-import { refundDeposit, refundExtras } from './steps/refund.ts';
-import { resumeRefund } from './steps/resume.ts';
-import type { VenueAnswer } from './venues/liquidity-venue.ts';
-import { Trade } from './venues/trade.entity.ts';
+} from './rules/settling.ts';
+import { forEachConcurrently, smaller } from './turns/bounded-concurrency.ts';
+import type { OnCrashPoint } from './turns/crash-point.ts';
 
 export interface OrderSettlerOptions {
   readonly orm: MikroORM;

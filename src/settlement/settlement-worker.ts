@@ -1,19 +1,19 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { v4 as uuidv4 } from 'uuid';
-import { type ChainAdapter, ChainError } from '../chains/chain-adapter.ts';
-import type { Clock } from '../clock.ts';
-import type { JobQueue } from '../jobs/job-queue.ts';
-import { type Repeated, repeat, warning, withPause } from '../jobs/repeat.ts';
-import { errorMembers, type Log } from '../log.ts';
-import { span } from '../telemetry/tracing.ts';
-import { forEachConcurrently } from './bounded-concurrency.ts';
-import { type ChainLease, ChainLeases, LeaseLost } from './chain-lease.ts';
-import type { ChainTask } from './chain-task.ts';
-import type { ChainScanner } from './deposits/chain-scanner.ts';
-import type { OrderExpiry } from './order-expiry.ts';
+import type { Clock } from '../base/clock.ts';
+import type { JobQueue } from '../base/jobs/job-queue.ts';
+import { type Repeated, repeat, warning, withPause } from '../base/jobs/repeat.ts';
+import { errorMembers, type Log } from '../base/log.ts';
+import { span } from '../base/telemetry/tracing.ts';
+import { type ChainAdapter, ChainError } from '../chains/port/chain-adapter.ts';
 import type { OrderSettler } from './order-settler.ts';
-import type { DuePayment, PaymentWorker } from './payments/payment-worker.ts';
-import type { LiquidityVenue } from './venues/liquidity-venue.ts';
+import type { DuePayment, PaymentWorker } from './pay/payment-worker.ts';
+import type { LiquidityVenue } from './rows/liquidity-venue.ts';
+import type { OrderExpiry } from './rules/order-expiry.ts';
+import type { ChainScanner } from './scan/chain-scanner.ts';
+import { forEachConcurrently } from './turns/bounded-concurrency.ts';
+import { type ChainLease, ChainLeases, LeaseLost } from './turns/chain-lease.ts';
+import type { ChainTask } from './turns/chain-task.ts';
 
 export interface SettlementWorkerOptions {
   readonly orm: MikroORM;

@@ -1,29 +1,29 @@
 import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
+import { requireApprover } from '../accounts/staff/approvals.ts';
+import type { Clock } from '../base/clock.ts';
+import { brokenConstraint } from '../base/db/database.ts';
+import { AppError } from '../base/errors.ts';
+import type { JobQueue } from '../base/jobs/job-queue.ts';
+import { Big } from '../base/money.ts';
 import { checkAddress } from '../chains/addresses/address.ts';
 import { keyForms } from '../chains/addresses/key-forms.ts';
 import { isOwnAddress } from '../chains/addresses/own-address.ts';
-import type { Clock } from '../clock.ts';
-import { brokenConstraint } from '../db/database.ts';
-import { AppError } from '../errors.ts';
-import type { JobQueue } from '../jobs/job-queue.ts';
-import { Big } from '../money.ts';
 import { type Contracts, contractFault } from '../orders/destination.ts';
 import { Order } from '../orders/order.entity.ts';
 import { moveOrder } from '../orders/order-moves.ts';
-import { requireApprover } from '../staff/approvals.ts';
-import { isInDebit } from './deposits/client-account.ts';
-import { Deposit } from './deposits/deposit.entity.ts';
 import type { OrderSettler } from './order-settler.ts';
-import { Payment } from './payments/payment.entity.ts';
-import { createPayment, type Recipient, refundLeg } from './payments/payments.ts';
-import { refuseUnknownHold, resumePayouts } from './payments/payout-holds.ts';
-import type { Settling } from './settling.ts';
-import { StaffAction, type StaffActionName, staffActions } from './staff-action.entity.ts';
-import { decidePayout, unwindTrade } from './steps/exchange.ts';
-import { currentPayment } from './steps/pay.ts';
-import { unreturnedPart } from './steps/refund.ts';
-import { priceOf, setVenuePrice } from './venues/venue-price.ts';
+import { refuseUnknownHold, resumePayouts } from './pay/payout-holds.ts';
+import { Deposit } from './rows/deposit.entity.ts';
+import { Payment } from './rows/payment.entity.ts';
+import { StaffAction, type StaffActionName, staffActions } from './rows/staff-action.entity.ts';
+import { isInDebit } from './rules/client-account.ts';
+import { decidePayout, unwindTrade } from './rules/exchange.ts';
+import { currentPayment } from './rules/pay.ts';
+import { createPayment, type Recipient, refundLeg } from './rules/payments.ts';
+import { unreturnedPart } from './rules/refund.ts';
+import type { Settling } from './rules/settling.ts';
+import { priceOf, setVenuePrice } from './trade/venue-price.ts';
 
 /** A staff member's request for an action. */
 export interface StaffProposal {

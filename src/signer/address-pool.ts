@@ -1,12 +1,12 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
+import type { Clock } from '../base/clock.ts';
+import { advisoryLocks, withAdvisoryLock } from '../base/db/database.ts';
+import { every, type Repeated, repeat } from '../base/jobs/repeat.ts';
+import { errorMembers, type Log } from '../base/log.ts';
 import { DepositAccount } from '../chains/addresses/deposit-account.entity.ts';
 import { allNetworks, type Network } from '../chains/networks/networks.ts';
-import { SignerError } from '../chains/signer.ts';
-import type { Clock } from '../clock.ts';
-import { advisoryLocks, withAdvisoryLock } from '../db/database.ts';
-import { every, type Repeated, repeat } from '../jobs/repeat.ts';
-import { errorMembers, type Log } from '../log.ts';
+import { SignerError } from '../chains/port/signer.ts';
 import type { DepositKeys } from './deposit-keys.ts';
 
 export interface DepositPoolOptions {

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { isSameProof, proofHeaders } from './proof.ts';
 
 /**

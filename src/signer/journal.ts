@@ -4,9 +4,9 @@ import { link, mkdir, open, readdir, readFile, unlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import { SignerError } from '../chains/signer.ts';
-import { syncFolder } from '../config/secret-file.ts';
-import { errorCode, ignoreMissing } from '../db/error-code.ts';
+import { errorCode, ignoreMissing } from '../base/db/error-code.ts';
+import { syncFolder } from '../base/secret-file.ts';
+import { SignerError } from '../chains/port/signer.ts';
 import type { SignedAttempt } from './attempts.ts';
 
 /** The contents that were signed for one attempt. */

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import { SignerError } from '../chains/signer.ts';
-import type { Clock } from '../clock.ts';
-import { type DataDirLock, takeDataDirLock } from '../db/embedded/data-dir-lock.ts';
+import type { Clock } from '../base/clock.ts';
+import { type DataDirLock, takeDataDirLock } from '../base/db/embedded/data-dir-lock.ts';
+import { SignerError } from '../chains/port/signer.ts';
 import { type Spending, SpendingBook, type SpendingDay } from './spending.ts';
 
 /** Limits of one asset, in its smallest unit. */

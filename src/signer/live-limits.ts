@@ -1,5 +1,5 @@
+import { toUnits } from '../base/money.ts';
 import type { ChainCoin, NetworkConfig } from '../chains/networks/network-config.ts';
-import { toUnits } from '../money.ts';
 import type { ChainLimits } from './limits.ts';
 
 /** Converts the limits of the settings to the units of transactions. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createSecretFile, readSecretFile } from '../config/secret-file.ts';
+import { createSecretFile, readSecretFile } from '../base/secret-file.ts';
 import type { Config } from '../config/settings.ts';
 import { SharedSecret } from './proof.ts';
 

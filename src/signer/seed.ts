@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { join } from 'node:path';
-import { createPrivateFile, readPrivateFile, readSecretFile, replacePrivateFile } from '../config/secret-file.ts';
+import { createPrivateFile, readPrivateFile, readSecretFile, replacePrivateFile } from '../base/secret-file.ts';
 import type { Config } from '../config/settings.ts';
 import { type PassphraseSettings, readPassphrase } from './passphrase.ts';
 import { isSealed, openSealedSeed, sealSeed } from './sealing.ts';

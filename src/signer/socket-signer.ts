@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import type { PaymentIntent, PreparedTx, SignedTx } from '../chains/chain-adapter.ts';
-import { type Signer, SignerError } from '../chains/signer.ts';
-import { systemMs } from '../clock.ts';
-import { errorCode } from '../db/error-code.ts';
+import { systemMs } from '../base/clock.ts';
+import { errorCode } from '../base/db/error-code.ts';
+import type { PaymentIntent, PreparedTx, SignedTx } from '../chains/port/chain-adapter.ts';
+import { type Signer, SignerError } from '../chains/port/signer.ts';
 import type { DepositKeys } from './deposit-keys.ts';
 import type { TellsLimits } from './limits.ts';
 import { isSameProof, proofHeaders, type SharedSecret } from './proof.ts';

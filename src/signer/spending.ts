@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { ignoreMissing } from '../db/error-code.ts';
+import { ignoreMissing } from '../base/db/error-code.ts';
 
 /** The amount and the fee that one signature lets out. */
 export interface Spending {

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { sqlState } from '../db/database.ts';
-import { AppError } from '../errors.ts';
+import { sqlState } from '../base/db/database.ts';
+import { AppError } from '../base/errors.ts';
 
 /**
  * Most deliveries that a partner may ask for in a day of UTC: replays, tests and samples. Each is

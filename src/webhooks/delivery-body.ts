@@ -1,6 +1,6 @@
 import { eventTypes } from '../orders/event-types.ts';
 import { type OrderCause, type OrderMove, type OrderStatus, orderMoves } from '../orders/order-status.ts';
-import { type EventFacts, type PartnerEvent, partnerEvent } from '../reports/event-facts.ts';
+import { type EventFacts, type PartnerEvent, partnerEvent } from '../orders/read/event-facts.ts';
 
 /** The type of an event that only tests an endpoint. */
 export const testEventType = 'endpoint.test';

@@ -1,5 +1,5 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
 import {
   type Prepared,
   PreparedStatements,
@@ -7,13 +7,13 @@ import {
   replanned,
   type Statements,
   statementsIn,
-} from '../db/prepared.ts';
-import { fieldError } from '../errors.ts';
+} from '../base/db/prepared.ts';
+import { fieldError } from '../base/errors.ts';
 import { eventTypeSql, eventTypesJson } from '../orders/event-types.ts';
 import { isoTime } from '../orders/order-statements.ts';
-import { eventId, eventNamed } from '../reports/event-facts.ts';
-import { clusterName, feedStart, partnerFeed, placeOf } from '../reports/feed-place.ts';
-import type { ListCursors } from '../reports/list-cursor.ts';
+import { eventId, eventNamed } from '../orders/read/event-facts.ts';
+import { clusterName, feedStart, partnerFeed, placeOf } from '../orders/read/feed-place.ts';
+import type { ListCursors } from '../orders/read/list-cursor.ts';
 import { takeAllowance } from './allowance.ts';
 import { testEventId } from './delivery-body.ts';
 import { isWanted } from './dispatcher.ts';

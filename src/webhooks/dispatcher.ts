@@ -1,7 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { eventTypeSql, eventTypesJson } from '../orders/event-types.ts';
-import { afterCursor, feedOrder } from '../reports/order-feed.ts';
+import { afterCursor, feedOrder } from '../orders/read/order-feed.ts';
 
 /** Events that one transaction turns into deliveries. */
 const batchSize = 1_000;

@@ -1,9 +1,9 @@
 import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
 import { validate as isUuid, v7 as uuidv7 } from 'uuid';
-import type { Clock } from '../clock.ts';
-import { AppError, fieldError } from '../errors.ts';
+import { Partner } from '../accounts/partners/partner.entity.ts';
+import type { Clock } from '../base/clock.ts';
+import { AppError, fieldError } from '../base/errors.ts';
 import { type EventType, eventTypeNames } from '../orders/event-types.ts';
-import { Partner } from '../partners/partner.entity.ts';
 import { takeAllowance } from './allowance.ts';
 import { testEventId, testEventType } from './delivery-body.ts';
 import { type EgressRules, judgeUrl } from './egress-rules.ts';

@@ -1,6 +1,6 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
-import type { Clock } from '../clock.ts';
-import { PartnerLanes } from '../limits/partner-lanes.ts';
+import type { Clock } from '../base/clock.ts';
+import { PartnerLanes } from '../base/limits/partner-lanes.ts';
 import type { Repeatable } from '../orders/idempotency.ts';
 import { type Effect, RepeatableRequests, type RepeatedAnswer } from '../orders/repeatable-requests.ts';
 

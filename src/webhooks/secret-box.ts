@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import type { VersionedKey } from '../partners/secret-key.ts';
+import type { VersionedKey } from '../accounts/partners/secret-key.ts';
 
 /** What the keys of `SecretBox` are derived for. */
 export const secretPurpose = 'webhook secrets';

@@ -1,7 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import type { Clock } from '../clock.ts';
-import { PreparedStatements, prepared } from '../db/prepared.ts';
-import { type EventFacts, eventColumns, eventId, eventTables } from '../reports/event-facts.ts';
+import type { Clock } from '../base/clock.ts';
+import { PreparedStatements, prepared } from '../base/db/prepared.ts';
+import { type EventFacts, eventColumns, eventId, eventTables } from '../orders/read/event-facts.ts';
 import type { OnWebhookCrashPoint } from './crash-points.ts';
 import { eventBody, sampleBody, testBody, testEventId, testEventType } from './delivery-body.ts';
 import type { Egress, Sent } from './egress.ts';

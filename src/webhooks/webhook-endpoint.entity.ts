@@ -1,6 +1,6 @@
 import { Entity, ManyToOne, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
+import { Partner } from '../accounts/partners/partner.entity.ts';
 import type { EventType } from '../orders/event-types.ts';
-import { Partner } from '../partners/partner.entity.ts';
 
 /** `deleted` endpoints are kept until their deliveries are forgotten, and shown to no partner. */
 export type EndpointStatus = 'enabled' | 'disabled' | 'deleted';

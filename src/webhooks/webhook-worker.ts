@@ -1,4 +1,4 @@
-import { type Repeated, repeat, withPause } from '../jobs/repeat.ts';
+import { type Repeated, repeat, withPause } from '../base/jobs/repeat.ts';
 import type { WebhookDispatcher } from './dispatcher.ts';
 import type { WebhookSender } from './sender.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ChainAdapter, ScanResult } from '../../src/chains/chain-adapter.ts';
-import type { PriceSource, SourcePrice } from '../../src/rates/price-source.ts';
-import { SandboxPriceSource } from '../../src/rates/sources/sandbox-price-source.ts';
+import type { ChainAdapter, ScanResult } from '../../src/chains/port/chain-adapter.ts';
+import type { PriceSource, SourcePrice } from '../../src/market/rates/price-source.ts';
+import { SandboxPriceSource } from '../../src/market/rates/sources/sandbox-price-source.ts';
 import { changingNothing } from '../support/database/database-state.ts';
 import { LoopbackBinance } from '../support/exchanges/loopback-binance.ts';
 import type { Fault } from '../support/exchanges/loopback-exchange.ts';

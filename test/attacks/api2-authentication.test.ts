@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
-import { generateKey } from '../../src/partners/secret-key.ts';
+import { generateKey } from '../../src/accounts/partners/secret-key.ts';
 import { changingNothing } from '../support/database/database-state.ts';
 import { describeWithRedis, startRedis, type TestRedis } from '../support/database/redis.ts';
 import { TestClock } from '../support/gateway/clock.ts';

@@ -1,4 +1,4 @@
-import type { StaffRole } from '../../src/staff/staff-member.entity.ts';
+import type { StaffRole } from '../../src/accounts/staff/staff-member.entity.ts';
 import { type SettledGateway, startSettledGateway } from '../support/gateway/settled-gateway.ts';
 import { attempt } from '../support/jest/attempts.ts';
 import { StaffBrowser } from '../support/staff/staff-browser.ts';

@@ -1,11 +1,11 @@
 import { METHODS } from 'node:http';
+import { keyScopes } from '../../src/accounts/partners/key-scope.ts';
+import { isPermitted } from '../../src/accounts/staff/permissions.ts';
+import { staffRoles } from '../../src/accounts/staff/staff-member.entity.ts';
 import { addressExample } from '../../src/chains/addresses/address.ts';
-import { permissionOf } from '../../src/graphql/server/requires-permission.ts';
-import { buildStaffSchema } from '../../src/graphql/server/schema.ts';
-import { keyScopes } from '../../src/partners/key-scope.ts';
-import { readContract } from '../../src/rest/contract.ts';
-import { isPermitted } from '../../src/staff/permissions.ts';
-import { staffRoles } from '../../src/staff/staff-member.entity.ts';
+import { buildStaffSchema } from '../../src/surfaces/graphql/schema.ts';
+import { permissionOf } from '../../src/surfaces/graphql/server/requires-permission.ts';
+import { readContract } from '../../src/surfaces/rest/api/contract.ts';
 import { changingNothing } from '../support/database/database-state.ts';
 import { orderBody } from '../support/gateway/orders.ts';
 import { failedOrder, type SettledGateway, startSettledGateway } from '../support/gateway/settled-gateway.ts';

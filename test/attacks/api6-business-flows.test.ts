@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Big } from '../../src/base/money.ts';
 import { addressExample } from '../../src/chains/addresses/address.ts';
-import { Big } from '../../src/money.ts';
-import type { PriceSource } from '../../src/rates/price-source.ts';
-import { SandboxPriceSource } from '../../src/rates/sources/sandbox-price-source.ts';
+import type { PriceSource } from '../../src/market/rates/price-source.ts';
+import { SandboxPriceSource } from '../../src/market/rates/sources/sandbox-price-source.ts';
 import { changingNothing } from '../support/database/database-state.ts';
 import { TestClock } from '../support/gateway/clock.ts';
 import { orderBody } from '../support/gateway/orders.ts';

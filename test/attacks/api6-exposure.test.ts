@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { Big } from '../../src/money.ts';
+import { Big } from '../../src/base/money.ts';
 import { createDatabase, type TestDatabase } from '../support/database/database.ts';
 import { Market } from '../support/exchanges/market.ts';
 import { Faults } from '../support/faults/faults.ts';
@@ -401,7 +401,7 @@ describe('a partner whose users pay only orders with a gain from the market', ()
       outside: { priceSource: market },
     });
     const { FixedResults, fixedResults } = await import('../../src/orders/fixed-results.ts');
-    const { attention } = await import('../../src/reports/attention.ts');
+    const { attention } = await import('../../src/orders/read/attention.ts');
     const results = new FixedResults(gateway.app.orm, clock);
     const id = await partnerOf(gateway);
     const orders: MadeOrder[] = [];
@@ -487,7 +487,7 @@ describe('a partner whose users pay only orders with a gain from the market', ()
     const market = new Market(clock, { BTC: '64000' });
     const gateway = await start({ clock, settings: { PRICE_REFRESH_SEC: '1' }, outside: { priceSource: market } });
     const { FixedResults } = await import('../../src/orders/fixed-results.ts');
-    const { attention } = await import('../../src/reports/attention.ts');
+    const { attention } = await import('../../src/orders/read/attention.ts');
     const order = await gateway.order(largest);
     market.prices.BTC = '62850';
     clock.advance(minuteMs);

@@ -1,8 +1,8 @@
+import type { AppError } from '../../src/base/errors.ts';
+import { Big } from '../../src/base/money.ts';
 import { addressExample } from '../../src/chains/addresses/address.ts';
-import type { AppError } from '../../src/errors.ts';
-import { Big } from '../../src/money.ts';
+import { OrderStats } from '../../src/operations/order-stats.ts';
 import { FixedResults } from '../../src/orders/fixed-results.ts';
-import { OrderStats } from '../../src/reports/order-stats.ts';
 import { Dice } from '../support/gateway/dice.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../support/gateway/settled-gateway.ts';
 

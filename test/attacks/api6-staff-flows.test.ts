@@ -1,7 +1,7 @@
+import { StaffAuthenticator } from '../../src/accounts/staff/staff-authenticator.ts';
+import { StaffSessions } from '../../src/accounts/staff/staff-sessions.ts';
 import { openHasher } from '../../src/app/bootstrap.ts';
 import { addressExample } from '../../src/chains/addresses/address.ts';
-import { StaffAuthenticator } from '../../src/staff/staff-authenticator.ts';
-import { StaffSessions } from '../../src/staff/staff-sessions.ts';
 import { changingNothing } from '../support/database/database-state.ts';
 import {
   failedOrder,

@@ -1,5 +1,5 @@
+import { type KeyScope, keyScopes, usualScopes } from '../../src/accounts/partners/key-scope.ts';
 import { addressExample } from '../../src/chains/addresses/address.ts';
-import { type KeyScope, keyScopes, usualScopes } from '../../src/partners/key-scope.ts';
 import { TestClock } from '../support/gateway/clock.ts';
 import { startGateway, type TestGateway } from '../support/gateway/gateway.ts';
 import { orderBody } from '../support/gateway/orders.ts';

@@ -1,6 +1,6 @@
+import { type CabinetOperation, operationRows } from '../../src/accounts/members/rights.ts';
 import { cabinetPeople } from '../../src/app/open-cabinet.ts';
-import { type CabinetOperation, operationRows } from '../../src/cabinet/rights.ts';
-import { readCabinetContract } from '../../src/rest/cabinet/contract.ts';
+import { readCabinetContract } from '../../src/surfaces/rest/cabinet/contract.ts';
 import { CabinetClient, cabinetOrigin, cabinetSettings } from '../support/cabinet/cabinet-client.ts';
 import { TestClock } from '../support/gateway/clock.ts';
 import { startGateway, type TestGateway } from '../support/gateway/gateway.ts';

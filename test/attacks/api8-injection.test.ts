@@ -1,8 +1,8 @@
+import { permissions } from '../../src/accounts/staff/permissions.ts';
+import type { StaffRole } from '../../src/accounts/staff/staff-member.entity.ts';
 import { addressExample } from '../../src/chains/addresses/address.ts';
-import { permissionOf } from '../../src/graphql/server/requires-permission.ts';
-import { buildStaffSchema } from '../../src/graphql/server/schema.ts';
-import { permissions } from '../../src/staff/permissions.ts';
-import type { StaffRole } from '../../src/staff/staff-member.entity.ts';
+import { buildStaffSchema } from '../../src/surfaces/graphql/schema.ts';
+import { permissionOf } from '../../src/surfaces/graphql/server/requires-permission.ts';
 import { changingNothing } from '../support/database/database-state.ts';
 import { startGateway } from '../support/gateway/gateway.ts';
 import { LogSink } from '../support/gateway/log-sink.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { generateKey } from '../../src/partners/secret-key.ts';
+import { generateKey } from '../../src/accounts/partners/secret-key.ts';
 import { createDatabase, query, type TestDatabase } from '../support/database/database.ts';
 import { BuiltProcess, builtScript } from '../support/gateway/built-process.ts';
 import { orderBody } from '../support/gateway/orders.ts';

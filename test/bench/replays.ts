@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { startEmbeddedPostgres } from '../../src/db/embedded/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../../src/base/db/embedded/embedded-postgres.ts';
 import { wholeNumber } from '../support/command-line.ts';
 import { TestClock } from '../support/gateway/clock.ts';
 import { copyOrder } from '../support/gateway/order-pages.ts';

@@ -3,7 +3,7 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { createOrm } from '../../src/app/orm.ts';
-import { OrderStats } from '../../src/reports/order-stats.ts';
+import { OrderStats } from '../../src/operations/order-stats.ts';
 import { wholeNumber } from '../support/command-line.ts';
 import { openBenchDatabase } from '../support/database/bench-database.ts';
 import { seededOrders, seedOrders } from '../support/database/seed-orders.ts';

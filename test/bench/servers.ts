@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import { Client } from 'pg';
+import { PartnerService } from '../../src/accounts/partners/partner-service.ts';
 import { openHasher } from '../../src/app/bootstrap.ts';
 import { createOrm } from '../../src/app/orm.ts';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { gatewayTerms } from '../../src/config/fixed-rates.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { PartnerService } from '../../src/partners/partner-service.ts';
 import { BuiltProcess } from '../support/gateway/built-process.ts';
 import { orderBody } from '../support/gateway/orders.ts';
 import { widePayouts } from '../support/gateway/settings.ts';

@@ -5,12 +5,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
+import { StaffService } from '../../src/accounts/staff/staff-service.ts';
 import { startApp } from '../../src/app/app.ts';
 import { openHasher } from '../../src/app/bootstrap.ts';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { OrderStats } from '../../src/reports/order-stats.ts';
-import { StaffService } from '../../src/staff/staff-service.ts';
+import { OrderStats } from '../../src/operations/order-stats.ts';
 import { wholeNumber } from '../support/command-line.ts';
 import { openBenchDatabase } from '../support/database/bench-database.ts';
 import { seededOrders, seedOrders } from '../support/database/seed-orders.ts';

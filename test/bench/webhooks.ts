@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { startEmbeddedPostgres } from '../../src/db/embedded/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../../src/base/db/embedded/embedded-postgres.ts';
 import { WebhookWorker } from '../../src/webhooks/webhook-worker.ts';
 import { wholeNumber } from '../support/command-line.ts';
 import { seedOrders } from '../support/database/seed-orders.ts';

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { HistoryTurns } from '../../src/reports/history-turns.ts';
+import { HistoryTurns } from '../../src/operations/history-turns.ts';
 import { TestClock } from '../support/gateway/clock.ts';
 import { describeInBrowser } from '../support/staff/chromium.ts';
 import { axeFaults, type ConsoleSetup, consoleUrl, overflow, settled, setUpConsole } from '../support/staff/console.ts';

@@ -1,4 +1,4 @@
-import { currencySeed } from '../../src/currencies/seed.ts';
+import { currencySeed } from '../../src/market/currencies/seed.ts';
 import { query } from '../support/database/database.ts';
 import { startGateway, type TestGateway } from '../support/gateway/gateway.ts';
 

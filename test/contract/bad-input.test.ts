@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { connect } from 'node:net';
-import { generateKey } from '../../src/partners/secret-key.ts';
+import { generateKey } from '../../src/accounts/partners/secret-key.ts';
 import { startGateway, type TestGateway } from '../support/gateway/gateway.ts';
 import { orderBody, orderBodyWithout } from '../support/gateway/orders.ts';
 

@@ -1,9 +1,9 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { type CabinetOperation, operationRows } from '../../src/accounts/members/rights.ts';
 import { cabinetPeople } from '../../src/app/open-cabinet.ts';
-import { type CabinetOperation, operationRows } from '../../src/cabinet/rights.ts';
 import { addressExample } from '../../src/chains/addresses/address.ts';
-import { readCabinetContract } from '../../src/rest/cabinet/contract.ts';
+import { readCabinetContract } from '../../src/surfaces/rest/cabinet/contract.ts';
 import {
   CabinetClient,
   cabinetOrigin,

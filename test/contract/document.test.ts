@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { errorTable } from '../../src/errors.ts';
+import { errorTable } from '../../src/base/errors.ts';
 import { startGateway, type TestGateway } from '../support/gateway/gateway.ts';
 
 let gateway: TestGateway;

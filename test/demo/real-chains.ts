@@ -2,7 +2,7 @@
 // nothing behind.
 // Usage: npm run demo -- evm | npm run demo -- utxo
 import { setTimeout as sleep } from 'node:timers/promises';
-import { toUnits } from '../../src/money.ts';
+import { toUnits } from '../../src/base/money.ts';
 import { randomAddress } from '../support/chains/anvil.ts';
 import { findLitecoind } from '../support/chains/litecoind.ts';
 import { RealChains } from '../support/chains/real-chains.ts';

@@ -7,7 +7,7 @@ import { chmod, mkdtemp, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
-import { startEmbeddedPostgres } from '../../src/db/embedded/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../../src/base/db/embedded/embedded-postgres.ts';
 import {
   depositsSettle,
   issueKeyByCommand,
@@ -54,8 +54,8 @@ async function git(...args: string[]): Promise<string> {
 
 /** The parent of the commit that brought the newest migration. */
 async function beforeNewestMigration(): Promise<string> {
-  const newest = readdirSync('src/db/migrations').sort().at(-1) ?? '';
-  const added = await git('log', '--diff-filter=A', '--format=%H', '-1', '--', `src/db/migrations/${newest}`);
+  const newest = readdirSync('src/base/db/migrations').sort().at(-1) ?? '';
+  const added = await git('log', '--diff-filter=A', '--format=%H', '-1', '--', `src/base/db/migrations/${newest}`);
   if (added === '') throw new Error(`${newest} is not committed yet; name the old version with --from`);
   return git('rev-parse', `${added}^`);
 }

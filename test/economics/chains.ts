@@ -1,5 +1,5 @@
-import { type ChainAdapter, ChainError } from '../../src/chains/chain-adapter.ts';
 import { networkById } from '../../src/chains/networks/networks.ts';
+import { type ChainAdapter, ChainError } from '../../src/chains/port/chain-adapter.ts';
 import type { TestClock } from '../support/gateway/clock.ts';
 
 /**

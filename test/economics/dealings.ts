@@ -1,6 +1,6 @@
-import type { Currency } from '../../src/currencies/currency.entity.ts';
-import type { Caller } from '../../src/partners/authenticator.ts';
-import type { RateType } from '../../src/rates/quote.ts';
+import type { Caller } from '../../src/accounts/partners/authenticator.ts';
+import type { Currency } from '../../src/market/currencies/currency.entity.ts';
+import type { RateType } from '../../src/market/rates/quote.ts';
 import type { Recipient } from '../support/chains/recipients.ts';
 import type { Coin } from './chains.ts';
 import type { MarketModel } from './market.ts';

@@ -1,7 +1,7 @@
-import type { Clock } from '../../src/clock.ts';
-import { formatDecimal, parseDecimal, roundToSignificant } from '../../src/money.ts';
-import type { PriceSource, SourcePrice } from '../../src/rates/price-source.ts';
-import { sandboxPrices } from '../../src/rates/sources/sandbox-prices.ts';
+import type { Clock } from '../../src/base/clock.ts';
+import { formatDecimal, parseDecimal, roundToSignificant } from '../../src/base/money.ts';
+import type { PriceSource, SourcePrice } from '../../src/market/rates/price-source.ts';
+import { sandboxPrices } from '../../src/market/rates/sources/sandbox-prices.ts';
 import { Dice } from '../support/gateway/dice.ts';
 
 /** How prices move. */

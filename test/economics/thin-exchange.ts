@@ -1,10 +1,10 @@
 import { createOrm } from '../../src/app/orm.ts';
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/base/clock.ts';
+import { createLog } from '../../src/base/log.ts';
 import { ExchangeProcess } from '../../src/exchanges/exchange-process.ts';
 import { TradingAccount } from '../../src/exchanges/trading-account.ts';
-import { createLog } from '../../src/log.ts';
-import { ExchangeVenue } from '../../src/settlement/venues/exchange-venue.ts';
-import type { LiquidityVenue } from '../../src/settlement/venues/liquidity-venue.ts';
+import type { LiquidityVenue } from '../../src/settlement/rows/liquidity-venue.ts';
+import { ExchangeVenue } from '../../src/settlement/trade/exchange-venue.ts';
 import { LoopbackBinance } from '../support/exchanges/loopback-binance.ts';
 import type { LoopbackBook, LoopbackLevel } from '../support/exchanges/loopback-exchange.ts';
 import type { Market } from './market.ts';

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import { toUnits } from '../../src/base/money.ts';
 import { addressExample } from '../../src/chains/addresses/address.ts';
-import { toUnits } from '../../src/money.ts';
 import { type OrderMove, orderMoves } from '../../src/orders/order-status.ts';
-import { type CrashPoint, crashPoints } from '../../src/settlement/crash-point.ts';
+import { type CrashPoint, crashPoints } from '../../src/settlement/turns/crash-point.ts';
 import { cloneDatabase, createDatabase, type TestDatabase } from '../support/database/database.ts';
 import {
   type Failpoint,

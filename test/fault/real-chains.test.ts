@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { toUnits } from '../../src/money.ts';
-import { type CrashPoint, crashPoints } from '../../src/settlement/crash-point.ts';
+import { toUnits } from '../../src/base/money.ts';
+import { type CrashPoint, crashPoints } from '../../src/settlement/turns/crash-point.ts';
 import { findLitecoind } from '../support/chains/litecoind.ts';
 import { RealChains } from '../support/chains/real-chains.ts';
 import { type RoughChain, RoughEthereum, RoughLitecoin } from '../support/chains/rough-chains.ts';

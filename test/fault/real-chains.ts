@@ -2,7 +2,7 @@
 // chains reorganise; then what the chains say of every recipient. Usage: npm run torture -- chains
 // --help
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Big, floorTo, formatDecimal, toUnits } from '../../src/money.ts';
+import { Big, floorTo, formatDecimal, toUnits } from '../../src/base/money.ts';
 import { findLitecoind } from '../support/chains/litecoind.ts';
 import { RealChains } from '../support/chains/real-chains.ts';
 import { type RoughChain, RoughEthereum, RoughLitecoin } from '../support/chains/rough-chains.ts';

@@ -5,13 +5,13 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createOrm } from '../../src/app/orm.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { Big, floorTo, formatDecimal, toUnits } from '../../src/base/money.ts';
 import { networkById } from '../../src/chains/networks/networks.ts';
 import { busyBlocks } from '../../src/chains/sandbox/sandbox-adapters.ts';
 import { SandboxChain } from '../../src/chains/sandbox/sandbox-chain.ts';
-import { systemClock } from '../../src/clock.ts';
-import type { Currency } from '../../src/currencies/currency.entity.ts';
-import { CurrencyService } from '../../src/currencies/currency-service.ts';
-import { Big, floorTo, formatDecimal, toUnits } from '../../src/money.ts';
+import type { Currency } from '../../src/market/currencies/currency.entity.ts';
+import { CurrencyService } from '../../src/market/currencies/currency-service.ts';
 import { newRecipient, paidOnChain, paidTwice, type Recipient } from '../support/chains/recipients.ts';
 import { startRedis } from '../support/database/redis.ts';
 import { readArguments } from '../support/faults/arguments.ts';

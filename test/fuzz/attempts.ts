@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
+import { generateKey } from '../../src/accounts/partners/secret-key.ts';
+import { Big, floorTo, formatDecimal } from '../../src/base/money.ts';
 import { addressExample } from '../../src/chains/addresses/address.ts';
-import { Big, floorTo, formatDecimal } from '../../src/money.ts';
-import { generateKey } from '../../src/partners/secret-key.ts';
 import type { Dice } from '../support/gateway/dice.ts';
 import type { CallOptions, Reply } from '../support/http/contract-client.ts';
 import { type Operation, operationOf, operations } from './contract-operations.ts';

@@ -3,7 +3,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { keyScopes } from '../../src/partners/key-scope.ts';
+import { keyScopes } from '../../src/accounts/partners/key-scope.ts';
 import { readArguments } from '../support/faults/arguments.ts';
 import { BuiltProcess, runBuilt } from '../support/gateway/built-process.ts';
 import { testSettings } from '../support/gateway/settings.ts';

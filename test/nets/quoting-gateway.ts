@@ -1,8 +1,14 @@
 // The quotes of the gateway as partners and settlement get them. The only file of this net that
 // imports src: when files of src move, only these lines change.
-import { currencySeed } from '../../src/currencies/seed.ts';
-import { AppError } from '../../src/errors.ts';
-import { Big, floorTo, formatDecimal, parseScaled } from '../../src/money.ts';
+
+import { Partner } from '../../src/accounts/partners/partner.entity.ts';
+import { AppError } from '../../src/base/errors.ts';
+import { Big, floorTo, formatDecimal, parseScaled } from '../../src/base/money.ts';
+import { currencySeed } from '../../src/market/currencies/seed.ts';
+import { markupPart } from '../../src/market/rates/binding-terms.ts';
+import type { PriceOverride } from '../../src/market/rates/price-override.entity.ts';
+import type { Quote } from '../../src/market/rates/rate-service.ts';
+import { sandboxPrices } from '../../src/market/rates/sources/sandbox-prices.ts';
 import {
   exchangedAmount,
   exchangeTerms,
@@ -10,11 +16,6 @@ import {
   leastBought,
   marketTerms,
 } from '../../src/orders/exchange-terms.ts';
-import { Partner } from '../../src/partners/partner.entity.ts';
-import { markupPart } from '../../src/rates/binding-terms.ts';
-import type { PriceOverride } from '../../src/rates/price-override.entity.ts';
-import type { Quote } from '../../src/rates/rate-service.ts';
-import { sandboxPrices } from '../../src/rates/sources/sandbox-prices.ts';
 import { bindingQuotes } from '../support/gateway/binding-quotes.ts';
 import { currencyRow } from '../support/gateway/rates.ts';
 

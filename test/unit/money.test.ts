@@ -14,7 +14,7 @@ import {
   parseScaled,
   rescale,
   toScaled,
-} from '../../src/money.ts';
+} from '../../src/base/money.ts';
 
 describe('parseDecimal', () => {
   it.each([

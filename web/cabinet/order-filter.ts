@@ -1,5 +1,5 @@
+import type { Search } from '../ui/search.ts';
 import type { Asked } from './api.ts';
-import type { Search } from './router.tsx';
 
 type OrderQuery = NonNullable<Asked<'listOrders'>['query']>;
 type Status = NonNullable<OrderQuery['status']>[number];

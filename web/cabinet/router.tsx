@@ -10,10 +10,8 @@ import {
 import type { ReactNode } from 'react';
 import { Failed } from '../ui/page.tsx';
 import { Empty } from '../ui/parts.tsx';
+import type { Search } from '../ui/search.ts';
 import { Shell } from './shell.tsx';
-
-/** What an address carries after its '?': texts only. */
-export type Search = Readonly<Record<string, string | undefined>>;
 
 const failed = ({ error, reset }: ErrorComponentProps): ReactNode => (
   <Failed error={error instanceof Error ? error : new Error(String(error))} retry={reset} />

@@ -1,10 +1,8 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { Failed } from '../ui/page.tsx';
 import { Empty } from '../ui/parts.tsx';
+import type { Search } from '../ui/search.ts';
 import { Shell } from './shell.tsx';
-
-/** What an address carries after its '?': texts only. */
-export type Search = Readonly<Record<string, string | undefined>>;
 
 const root = createRootRoute({
   component: Shell,

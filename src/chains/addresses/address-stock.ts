@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { systemMs } from '../../clock.ts';
-import { utxoNets } from '../utxo/utxo-nets.ts';
+import { systemMs } from '../../base/clock.ts';
+import { utxoNets } from '../networks/utxo-nets.ts';
 import { type DerivedAddress, deriveDepositKey } from './deposit-address.ts';
 
 /** An account with public derivation, and one of the networks that its addresses are for. */

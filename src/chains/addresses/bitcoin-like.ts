@@ -1,7 +1,7 @@
 import { schnorr } from '@noble/curves/secp256k1.js';
 import { bech32, bech32m } from '@scure/base';
-import { utxoNet } from '../utxo/utxo-nets.ts';
-import { type UtxoNet, type UtxoParams, utxoParams } from '../utxo/utxo-params.ts';
+import { utxoNet } from '../networks/utxo-nets.ts';
+import { type UtxoNet, type UtxoParams, utxoParams } from '../networks/utxo-params.ts';
 import { decodeBase58check, encodeBase58check, isPrivateKey } from './base58check.ts';
 import {
   type AddressCodec,

@@ -1,6 +1,6 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
-import { PreparedStatements, prepared } from '../../db/prepared.ts';
-import { AppError } from '../../errors.ts';
+import { PreparedStatements, prepared } from '../../base/db/prepared.ts';
+import { AppError } from '../../base/errors.ts';
 import { networkById } from '../networks/networks.ts';
 import { AddressStock, type IndexBlock } from './address-stock.ts';
 import { DepositAccount } from './deposit-account.entity.ts';

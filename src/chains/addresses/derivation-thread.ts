@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { useUtxoNets } from '../utxo/utxo-nets.ts';
+import { useUtxoNets } from '../networks/utxo-nets.ts';
 import type { Account, Derivation, DerivedAddresses } from './address-stock.ts';
 import { deriveDepositKey } from './deposit-address.ts';
 

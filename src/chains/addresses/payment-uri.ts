@@ -1,4 +1,4 @@
-import { formatDecimal, toUnits } from '../../money.ts';
+import { formatDecimal, toUnits } from '../../base/money.ts';
 import { mainChainId } from '../networks/caip.ts';
 import { type AddressFamily, networkById } from '../networks/networks.ts';
 

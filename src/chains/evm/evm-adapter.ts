@@ -1,5 +1,13 @@
 import { toChecksumAddress } from '../addresses/evm.ts';
 import type { OwnAddresses } from '../addresses/own-addresses.ts';
+import type { EvmNetwork } from '../networks/network-config.ts';
+import { blockToleranceSec } from '../networks/networks.ts';
+import { finalityDepth } from '../nodes/finality.ts';
+import { JsonRpcNode, type JsonRpcOptions, RpcError } from '../nodes/json-rpc.ts';
+import { NodeFault, unsound } from '../nodes/node-answer.ts';
+import { Nodes } from '../nodes/nodes.ts';
+import { scanBlocks } from '../nodes/scan-blocks.ts';
+import { ageSec, refuseStalled, stallProblems } from '../nodes/stalled.ts';
 import {
   type BlockRef,
   type Broadcast,
@@ -16,15 +24,7 @@ import {
   type SignedTx,
   type SweepCost,
   type TxStatus,
-} from '../chain-adapter.ts';
-import type { EvmNetwork } from '../networks/network-config.ts';
-import { blockToleranceSec } from '../networks/networks.ts';
-import { finalityDepth } from '../nodes/finality.ts';
-import { JsonRpcNode, type JsonRpcOptions, RpcError } from '../nodes/json-rpc.ts';
-import { NodeFault, unsound } from '../nodes/node-answer.ts';
-import { Nodes } from '../nodes/nodes.ts';
-import { scanBlocks } from '../nodes/scan-blocks.ts';
-import { ageSec, refuseStalled, stallProblems } from '../nodes/stalled.ts';
+} from '../port/chain-adapter.ts';
 import { balanceCall, readTransferCall, readUint } from './erc20.ts';
 import { EvmBlockSource } from './evm-block-source.ts';
 import { stateFaults } from './evm-facts.ts';

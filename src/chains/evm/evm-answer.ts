@@ -1,5 +1,5 @@
-import type { BlockRef } from '../chain-adapter.ts';
 import { asList, asObject, unsound } from '../nodes/node-answer.ts';
+import type { BlockRef } from '../port/chain-adapter.ts';
 
 /** The header of a block, without its contents. */
 export interface EvmHeader {

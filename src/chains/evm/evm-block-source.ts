@@ -1,5 +1,5 @@
-import { ChainError, type ScannedBlock } from '../chain-adapter.ts';
 import type { BlockSource } from '../nodes/scan-blocks.ts';
+import { ChainError, type ScannedBlock } from '../port/chain-adapter.ts';
 import type { EvmHeader } from './evm-answer.ts';
 import type { EvmNode } from './evm-node.ts';
 import { transfersOf, type WatchedTokens } from './evm-transfers.ts';

@@ -1,7 +1,7 @@
-import { ChainError } from '../chain-adapter.ts';
 import type { ChainCoin, EvmNetwork } from '../networks/network-config.ts';
 import { RpcError } from '../nodes/json-rpc.ts';
 import type { NodeNotes } from '../nodes/node-notes.ts';
+import { ChainError } from '../port/chain-adapter.ts';
 import { decimalsCall, uintOf } from './erc20.ts';
 import { type EvmNode, reverted } from './evm-node.ts';
 import { finalBlock } from './evm-status.ts';

@@ -1,5 +1,5 @@
-import { maxUnits, minUnits } from '../../money.ts';
-import { ChainError } from '../chain-adapter.ts';
+import { maxUnits, minUnits } from '../../base/money.ts';
+import { ChainError } from '../port/chain-adapter.ts';
 
 /** The price of a unit of gas in the next block, in wei. */
 export interface FeeMarket {

@@ -1,6 +1,6 @@
-import { ChainError } from '../chain-adapter.ts';
 import { type JsonRpcNode, type RpcCall, RpcError } from '../nodes/json-rpc.ts';
 import { asList, asObject, NodeFault, unsound } from '../nodes/node-answer.ts';
+import { ChainError } from '../port/chain-adapter.ts';
 import { transferTopic } from './erc20.ts';
 import {
   asAddress,

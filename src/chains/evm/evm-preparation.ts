@@ -1,8 +1,8 @@
-import { minUnits } from '../../money.ts';
+import { minUnits } from '../../base/money.ts';
 import type { OwnAddresses } from '../addresses/own-addresses.ts';
-import { ChainError, type Held, type PaymentIntent, type PreparedTx, type SweepCost } from '../chain-adapter.ts';
 import type { EvmNetwork } from '../networks/network-config.ts';
 import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks/networks.ts';
+import { ChainError, type Held, type PaymentIntent, type PreparedTx, type SweepCost } from '../port/chain-adapter.ts';
 import { balanceCall, readUint, transferCall } from './erc20.ts';
 import { exactPrices, type FeeMarket, type GasPrices, paymentPrices, raisedPrices, usualTip } from './evm-fees.ts';
 import { hasL1Fee, l1FeeCall } from './evm-l1-fee.ts';

@@ -1,4 +1,4 @@
-import { toUnits } from '../../money.ts';
+import { toUnits } from '../../base/money.ts';
 import { checkAddress } from '../addresses/address.ts';
 import { confirmations, readCommon } from '../networks/common-section.ts';
 import {

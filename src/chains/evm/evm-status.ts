@@ -1,6 +1,6 @@
-import { ChainError, type TxStatus } from '../chain-adapter.ts';
 import type { EvmNetwork } from '../networks/network-config.ts';
 import { NodeFault, unsound } from '../nodes/node-answer.ts';
+import { ChainError, type TxStatus } from '../port/chain-adapter.ts';
 import { readTransferLog, type TokenTransfer } from './erc20.ts';
 import { contractOfLog, type EvmHeader, type EvmReceipt, readLog } from './evm-answer.ts';
 import type { EvmNode } from './evm-node.ts';

@@ -1,8 +1,8 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { toChecksumAddress } from '../addresses/evm.ts';
-import type { Transfer } from '../chain-adapter.ts';
 import { unsound } from '../nodes/node-answer.ts';
+import type { Transfer } from '../port/chain-adapter.ts';
 import { transferTopic } from './erc20.ts';
 import { contractOfLog, type EvmBlock, type EvmReceipt, readLog } from './evm-answer.ts';
 import type { CallTrace } from './evm-traces.ts';

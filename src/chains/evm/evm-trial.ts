@@ -1,4 +1,4 @@
-import { ChainError } from '../chain-adapter.ts';
+import { ChainError } from '../port/chain-adapter.ts';
 import { readUint, type TokenTransfer, transferCall } from './erc20.ts';
 import type { EvmNode } from './evm-node.ts';
 

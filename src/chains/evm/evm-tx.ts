@@ -3,7 +3,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { parseTransaction, serializeTransaction } from 'viem/utils';
 import { encodeEvm } from '../addresses/evm.ts';
-import type { Reservation } from '../chain-adapter.ts';
+import type { Reservation } from '../port/chain-adapter.ts';
 
 type Hex = `0x${string}`;
 

@@ -1,4 +1,4 @@
-import { fromUnits, toUnits } from '../../money.ts';
+import { fromUnits, toUnits } from '../../base/money.ts';
 import { decimalText, type FileSection, type Reader, wholeNumber } from './file-section.ts';
 import type { ChainCoin, CoinLimits, LiveNetwork, NetworkConfig, WalletLevels } from './network-config.ts';
 import { readNode } from './node-section.ts';

@@ -1,5 +1,5 @@
-import type { Big } from '../../money.ts';
-import type { UtxoNet } from '../utxo/utxo-params.ts';
+import type { Big } from '../../base/money.ts';
+import type { UtxoNet } from './utxo-params.ts';
 
 /** A node, as the file of networks names it. */
 export interface NodeConfig {

@@ -1,6 +1,6 @@
-import { span } from '../../telemetry/tracing.ts';
-import { ChainError } from '../chain-adapter.ts';
+import { span } from '../../base/telemetry/tracing.ts';
 import type { NodeConfig } from '../networks/network-config.ts';
+import { ChainError } from '../port/chain-adapter.ts';
 import { NodeFault } from './node-answer.ts';
 
 /** An error that a node answered in place of a result. */

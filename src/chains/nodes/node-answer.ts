@@ -1,4 +1,4 @@
-import { ChainError } from '../chain-adapter.ts';
+import { ChainError } from '../port/chain-adapter.ts';
 
 /** A fault of a node or of its answer; another node may do better. */
 export class NodeFault extends ChainError {

@@ -1,5 +1,5 @@
-import { ChainError } from '../chain-adapter.ts';
 import type { NodeConfig } from '../networks/network-config.ts';
+import { ChainError } from '../port/chain-adapter.ts';
 import { JsonRpcNode, type JsonRpcOptions, RpcError } from './json-rpc.ts';
 import { naming } from './node-answer.ts';
 import type { NodeNotes } from './node-notes.ts';

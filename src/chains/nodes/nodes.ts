@@ -1,4 +1,4 @@
-import { ChainError, type NodeReport } from '../chain-adapter.ts';
+import { ChainError, type NodeReport } from '../port/chain-adapter.ts';
 import { type JsonRpcNode, RpcError } from './json-rpc.ts';
 import { NodeFault, naming } from './node-answer.ts';
 

@@ -5,7 +5,7 @@ import {
   ReorgTooDeep,
   type ScannedBlock,
   type ScanResult,
-} from '../chain-adapter.ts';
+} from '../port/chain-adapter.ts';
 
 /**
  * The blocks of a node, for a scan. Heights above the newest block, and missing blocks, are null.

@@ -1,6 +1,6 @@
-import { systemMs } from '../../clock.ts';
-import { ChainError } from '../chain-adapter.ts';
+import { systemMs } from '../../base/clock.ts';
 import type { NetworkConfig } from '../networks/network-config.ts';
+import { ChainError } from '../port/chain-adapter.ts';
 
 type Stall = Pick<NetworkConfig, 'chain' | 'stalledAfterSec'>;
 

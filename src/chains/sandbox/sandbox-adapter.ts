@@ -1,3 +1,4 @@
+import { type BlockSource, scanBlocks, startCursor } from '../nodes/scan-blocks.ts';
 import {
   type BlockRef,
   type Broadcast,
@@ -14,8 +15,7 @@ import {
   type ScanResult,
   type SignedTx,
   type TxStatus,
-} from '../chain-adapter.ts';
-import { type BlockSource, scanBlocks, startCursor } from '../nodes/scan-blocks.ts';
+} from '../port/chain-adapter.ts';
 import type { ForcedProblem } from './forced-payments.ts';
 import type { SandboxChain, SandboxRange } from './sandbox-chain.ts';
 import { decodePayload, encodePayload } from './sandbox-tx.ts';

@@ -1,5 +1,5 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import {
   type BlockRef,
   type Broadcast,
@@ -7,7 +7,7 @@ import {
   type Holding,
   type ScannedBlock,
   type Transfer,
-} from '../chain-adapter.ts';
+} from '../port/chain-adapter.ts';
 import { dropMined } from './drop-mined.ts';
 import { type ForcedProblem, forcedOnPayment, loseForced } from './forced-payments.ts';
 import { appendBlock, blockHash, makeBlock, openAccount, salt, undoAbove } from './sandbox-blocks.ts';

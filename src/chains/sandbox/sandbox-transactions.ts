@@ -1,6 +1,6 @@
-import type { PaymentIntent, PreparedTx } from '../chain-adapter.ts';
-import { SignerError } from '../signer.ts';
-import type { OpenedTx, TransactionSigner } from '../transaction-signer.ts';
+import type { PaymentIntent, PreparedTx } from '../port/chain-adapter.ts';
+import { SignerError } from '../port/signer.ts';
+import type { OpenedTx, TransactionSigner } from '../port/transaction-signer.ts';
 import { decodePayload, type SandboxPayload, sandboxTxid, signSandboxTx } from './sandbox-tx.ts';
 
 /** The account that pays on the sandbox's chains. */

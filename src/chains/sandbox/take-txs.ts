@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Broadcast } from '../chain-adapter.ts';
+import type { Broadcast } from '../port/chain-adapter.ts';
 import type { SandboxPayload } from './sandbox-tx.ts';
 
 /** A transaction that its sender has signed. */

@@ -1,4 +1,4 @@
-import type { Reservation } from '../chain-adapter.ts';
+import type { Reservation } from '../port/chain-adapter.ts';
 
 /** An output: the transaction that made it, and its index there. */
 export interface Outpoint {

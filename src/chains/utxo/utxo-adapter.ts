@@ -1,4 +1,13 @@
 import { RawTx } from '@scure/btc-signer';
+import type { UtxoNetwork } from '../networks/network-config.ts';
+import { blockToleranceSec } from '../networks/networks.ts';
+import { type UtxoParams, utxoParams } from '../networks/utxo-params.ts';
+import { JsonRpcNode, type JsonRpcOptions, RpcError } from '../nodes/json-rpc.ts';
+import { NodeFault } from '../nodes/node-answer.ts';
+import { Nodes } from '../nodes/nodes.ts';
+import { scanBlocks, startCursor } from '../nodes/scan-blocks.ts';
+import { ageSec, refuseStalled, stallProblems } from '../nodes/stalled.ts';
+import type { OwnOutput, OwnOutputs } from '../own-outputs.ts';
 import {
   type BlockRef,
   type Broadcast,
@@ -15,19 +24,10 @@ import {
   type SignedTx,
   type SweepCost,
   type TxStatus,
-} from '../chain-adapter.ts';
-import type { UtxoNetwork } from '../networks/network-config.ts';
-import { blockToleranceSec } from '../networks/networks.ts';
-import { JsonRpcNode, type JsonRpcOptions, RpcError } from '../nodes/json-rpc.ts';
-import { NodeFault } from '../nodes/node-answer.ts';
-import { Nodes } from '../nodes/nodes.ts';
-import { scanBlocks, startCursor } from '../nodes/scan-blocks.ts';
-import { ageSec, refuseStalled, stallProblems } from '../nodes/stalled.ts';
-import type { OwnOutput, OwnOutputs } from '../own-outputs.ts';
+} from '../port/chain-adapter.ts';
 import { outpointKey, outpointOf } from './outpoint.ts';
 import { UtxoBuilder } from './utxo-builder.ts';
 import { rpcCode, UtxoNode } from './utxo-node.ts';
-import { type UtxoParams, utxoParams } from './utxo-params.ts';
 import { totalOf } from './utxo-psbt.ts';
 import { scriptOfAddress } from './utxo-script.ts';
 import { UtxoSource } from './utxo-source.ts';

@@ -1,5 +1,5 @@
-import type { ScannedBlock, Transfer } from '../chain-adapter.ts';
 import { asList, asObject, unsound } from '../nodes/node-answer.ts';
+import type { ScannedBlock, Transfer } from '../port/chain-adapter.ts';
 import { outpointKey } from './outpoint.ts';
 import { asCoins, asCount, asHash, asText } from './utxo-answer.ts';
 

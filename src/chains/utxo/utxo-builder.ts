@@ -1,13 +1,13 @@
-import { maxUnits, minUnits } from '../../money.ts';
-import { ChainError, type Held, type PaymentIntent, type PreparedTx, type SweepCost } from '../chain-adapter.ts';
+import { maxUnits, minUnits } from '../../base/money.ts';
 import type { UtxoNetwork } from '../networks/network-config.ts';
 import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks/networks.ts';
+import { type UtxoParams, utxoParams } from '../networks/utxo-params.ts';
 import type { OwnOutput, OwnOutputs } from '../own-outputs.ts';
-import { maxPayloadBytes } from '../signer.ts';
+import { ChainError, type Held, type PaymentIntent, type PreparedTx, type SweepCost } from '../port/chain-adapter.ts';
+import { maxPayloadBytes } from '../port/signer.ts';
 import { type ChangeRules, selectCoins, settleChange, splitEvenly } from './coin-selection.ts';
 import { outpointKey, outpointOf, outpointReservation } from './outpoint.ts';
 import type { FeeTerms, UtxoNode } from './utxo-node.ts';
-import { type UtxoParams, utxoParams } from './utxo-params.ts';
 import {
   decodePsbt,
   encodePsbt,

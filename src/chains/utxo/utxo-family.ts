@@ -1,8 +1,8 @@
 import type { ChainFamily } from '../chain-family.ts';
 import type { UtxoNetwork } from '../networks/network-config.ts';
+import { useUtxoNets } from '../networks/utxo-nets.ts';
+import { utxoChains, utxoParams } from '../networks/utxo-params.ts';
 import { ownOutputs } from '../own-outputs.ts';
-import { useUtxoNets } from './utxo-nets.ts';
-import { utxoChains, utxoParams } from './utxo-params.ts';
 
 const identityOf = (genesis: string): string => `utxo:${genesis}`;
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BlockRef, ScannedBlock, Transfer } from '../chain-adapter.ts';
 import { type JsonRpcNode, RpcError } from '../nodes/json-rpc.ts';
 import { asList, asObject, NodeFault, unsound } from '../nodes/node-answer.ts';
+import type { BlockRef, ScannedBlock, Transfer } from '../port/chain-adapter.ts';
 import type { Outpoint } from './outpoint.ts';
 import { parseCoins } from './utxo-amount.ts';
 import { asCoins, asCount, asHash, asHeight, asHex, asInteger } from './utxo-answer.ts';

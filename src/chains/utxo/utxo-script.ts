@@ -1,5 +1,5 @@
 import { Address, OutScript, p2pkh, p2wpkh } from '@scure/btc-signer';
-import type { UtxoParams } from './utxo-params.ts';
+import type { UtxoParams } from '../networks/utxo-params.ts';
 
 /**
  * How our own outputs are locked: to a key in a witness program if the coin has them, to a key's

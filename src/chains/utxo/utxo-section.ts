@@ -1,4 +1,4 @@
-import { toUnits } from '../../money.ts';
+import { toUnits } from '../../base/money.ts';
 import { confirmations, readCommon } from '../networks/common-section.ts';
 import { decimalText, type FileSection, flag, oneOf, type Reader, wholeNumber } from '../networks/file-section.ts';
 import type { ChainCoin, UtxoNetwork } from '../networks/network-config.ts';

@@ -1,5 +1,5 @@
-import type { ScannedBlock } from '../chain-adapter.ts';
 import type { BlockSource } from '../nodes/scan-blocks.ts';
+import type { ScannedBlock } from '../port/chain-adapter.ts';
 import type { UtxoNode } from './utxo-node.ts';
 
 /** The most outputs that are read at once, unless one block alone has more. */

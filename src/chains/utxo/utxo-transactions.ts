@@ -1,10 +1,10 @@
-import type { PaymentIntent, PreparedTx } from '../chain-adapter.ts';
 import type { UtxoNetwork } from '../networks/network-config.ts';
 import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks/networks.ts';
-import { SignerError } from '../signer.ts';
-import type { OpenedTx, Secp256k1Keys, TransactionSigner } from '../transaction-signer.ts';
+import { type UtxoParams, utxoParams } from '../networks/utxo-params.ts';
+import type { PaymentIntent, PreparedTx } from '../port/chain-adapter.ts';
+import { SignerError } from '../port/signer.ts';
+import type { OpenedTx, Secp256k1Keys, TransactionSigner } from '../port/transaction-signer.ts';
 import { outpointReservation } from './outpoint.ts';
-import { type UtxoParams, utxoParams } from './utxo-params.ts';
 import { decodePsbt, keysOf, totalOf, type UnsignedInput, type UnsignedTx, unsignedTransaction } from './utxo-psbt.ts';
 import { dustLimit, feeOf, ownAddress, ownForm, scriptOfAddress, virtualSize } from './utxo-script.ts';
 

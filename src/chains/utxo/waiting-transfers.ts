@@ -1,4 +1,4 @@
-import type { Pending, Transfer } from '../chain-adapter.ts';
+import type { Pending, Transfer } from '../port/chain-adapter.ts';
 import type { UtxoNode } from './utxo-node.ts';
 
 export interface WaitingLimits {

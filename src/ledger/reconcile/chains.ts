@@ -1,7 +1,7 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
-import { type ChainAdapter, ChainError } from '../../chains/chain-adapter.ts';
-import type { Clock } from '../../clock.ts';
-import { Big, fromUnits } from '../../money.ts';
+import type { Clock } from '../../base/clock.ts';
+import { Big, fromUnits } from '../../base/money.ts';
+import { type ChainAdapter, ChainError } from '../../chains/port/chain-adapter.ts';
 import { assetName, type ChainAsset, type ChainCurrency, chainAssets } from './assets.ts';
 import { Tally } from './report.ts';
 import { readScannerState, type ScanAhead, scanAhead } from './scan-ahead.ts';

@@ -1,4 +1,4 @@
-import { Big, formatDecimal } from '../../money.ts';
+import { Big, formatDecimal } from '../../base/money.ts';
 
 /**
  * The checks of a reconciliation.

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { BlockRef, ChainAdapter, Cursor, Transfer } from '../../chains/chain-adapter.ts';
+import type { BlockRef, ChainAdapter, Cursor, Transfer } from '../../chains/port/chain-adapter.ts';
 
 /** Most blocks that one scan reads. */
 const maxBlocks = 10_000;

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { Big } from '../../base/money.ts';
 import { allNetworks } from '../../chains/networks/networks.ts';
-import { Big } from '../../money.ts';
 import { assetName, type ChainAsset } from './assets.ts';
 import { readScannerState, type ScanAhead } from './scan-ahead.ts';
 

@@ -1,4 +1,4 @@
-import { Big, formatDecimal } from '../../../src/money.ts';
+import { Big, formatDecimal } from '../../../src/base/money.ts';
 import type { MadeOrder } from '../dealings.ts';
 import type { Strategy } from '../strategy.ts';
 import type { World } from '../world.ts';

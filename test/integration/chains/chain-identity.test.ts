@@ -1,9 +1,9 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { Client } from 'pg';
 import { createOrm } from '../../../src/app/orm.ts';
-import { sandboxIdentity } from '../../../src/chains/networks/chain-identity.ts';
-import { claimIdentity } from '../../../src/chains/networks/identity-store.ts';
-import { ChainLeases } from '../../../src/settlement/chain-lease.ts';
+import { sandboxIdentity } from '../../../src/chains/families/chain-identity.ts';
+import { claimIdentity } from '../../../src/chains/families/identity-store.ts';
+import { ChainLeases } from '../../../src/settlement/turns/chain-lease.ts';
 import { createDatabase, type TestDatabase } from '../../support/database/database.ts';
 
 const chains = ['bitcoin', 'ethereum', 'litecoin', 'tron'];

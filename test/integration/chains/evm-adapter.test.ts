@@ -1,5 +1,5 @@
-import { ChainError } from '../../../src/chains/chain-adapter.ts';
 import type { NodeConfig } from '../../../src/chains/networks/network-config.ts';
+import { ChainError } from '../../../src/chains/port/chain-adapter.ts';
 import { describeWithAnvil, findAnvil, quantity, startAnvil } from '../../support/chains/anvil.ts';
 import { describeChainAdapter } from '../../support/chains/chain-conformance.ts';
 import { address, again, anvil, here, liar, open, withAnvil } from '../../support/chains/evm-adapter-setup.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { ChainError, type Cursor, type ScanResult, type SignedTx } from '../../../src/chains/chain-adapter.ts';
 import { EvmAdapter } from '../../../src/chains/evm/evm-adapter.ts';
+import { ChainError, type Cursor, type ScanResult, type SignedTx } from '../../../src/chains/port/chain-adapter.ts';
 import { type Anvil, call, describeWithAnvil, randomAddress, startAnvil } from '../../support/chains/anvil.ts';
 import { type EvmHarness, ether, evmHarness, payFrom } from '../../support/chains/evm-harness.ts';
 import { EvmLiar } from '../../support/chains/evm-liar.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { toChecksumAddress } from '../../../src/chains/addresses/evm.ts';
-import type { PaymentIntent, PreparedTx, SignedTx } from '../../../src/chains/chain-adapter.ts';
 import { EvmAdapter } from '../../../src/chains/evm/evm-adapter.ts';
 import { decodePayload } from '../../../src/chains/evm/evm-tx.ts';
+import type { PaymentIntent, PreparedTx, SignedTx } from '../../../src/chains/port/chain-adapter.ts';
 import { type Anvil, call, describeWithAnvil, startAnvil, type TokenName } from '../../support/chains/anvil.ts';
 import { type EvmHarness, ether, evmHarness, payFrom } from '../../support/chains/evm-harness.ts';
 import { EvmLiar } from '../../support/chains/evm-liar.ts';

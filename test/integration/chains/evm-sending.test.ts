@@ -1,6 +1,6 @@
 import { toChecksumAddress } from '../../../src/chains/addresses/evm.ts';
-import type { ChainError, Held, PaymentIntent, PreparedTx } from '../../../src/chains/chain-adapter.ts';
 import { decodePayload } from '../../../src/chains/evm/evm-tx.ts';
+import type { ChainError, Held, PaymentIntent, PreparedTx } from '../../../src/chains/port/chain-adapter.ts';
 import { describeWithAnvil, quantity, startAnvil } from '../../support/chains/anvil.ts';
 import {
   address,

@@ -1,9 +1,9 @@
-import type { ChainAdapter } from '../../../src/chains/chain-adapter.ts';
+import { fromUnits } from '../../../src/base/money.ts';
 import { EvmAdapter } from '../../../src/chains/evm/evm-adapter.ts';
 import type { EvmNetwork, UtxoNetwork } from '../../../src/chains/networks/network-config.ts';
+import { utxoParams } from '../../../src/chains/networks/utxo-params.ts';
+import type { ChainAdapter } from '../../../src/chains/port/chain-adapter.ts';
 import { UtxoAdapter } from '../../../src/chains/utxo/utxo-adapter.ts';
-import { utxoParams } from '../../../src/chains/utxo/utxo-params.ts';
-import { fromUnits } from '../../../src/money.ts';
 import { HostileEvm } from '../../support/chains/hostile-evm.ts';
 import type { Credit, HostileNode } from '../../support/chains/hostile-node.ts';
 import { HostileUtxo } from '../../support/chains/hostile-utxo.ts';

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { createOrm } from '../../../src/app/orm.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
-import { LiveNetworks } from '../../../src/chains/networks/live-networks.ts';
-import { readNetworks } from '../../../src/chains/networks/network-file.ts';
-import { chainCoins } from '../../../src/currencies/chain-coins.ts';
-import { writeTokenContracts } from '../../../src/settlement/deposits/token-contracts.ts';
+import { LiveNetworks } from '../../../src/chains/families/live-networks.ts';
+import { readNetworks } from '../../../src/chains/families/network-file.ts';
+import { chainCoins } from '../../../src/market/currencies/chain-coins.ts';
+import { writeTokenContracts } from '../../../src/settlement/scan/token-contracts.ts';
 import { describeWithAnvil, startAnvil } from '../../support/chains/anvil.ts';
 import { EvmLiar } from '../../support/chains/evm-liar.ts';
 import {

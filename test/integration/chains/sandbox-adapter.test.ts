@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import fc from 'fast-check';
-import type { SignedTx } from '../../../src/chains/chain-adapter.ts';
+import type { SignedTx } from '../../../src/chains/port/chain-adapter.ts';
 import { SandboxAdapter } from '../../../src/chains/sandbox/sandbox-adapter.ts';
 import { SandboxChain } from '../../../src/chains/sandbox/sandbox-chain.ts';
 import { decodePayload, openSandboxTx, signSandboxTx } from '../../../src/chains/sandbox/sandbox-tx.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { createOrm } from '../../../src/app/orm.ts';
-import { type Broadcast, ChainError } from '../../../src/chains/chain-adapter.ts';
+import { type Broadcast, ChainError } from '../../../src/chains/port/chain-adapter.ts';
 import { SandboxAdapter } from '../../../src/chains/sandbox/sandbox-adapter.ts';
 import { SandboxChain } from '../../../src/chains/sandbox/sandbox-chain.ts';
 import { type SandboxPayload, signSandboxTx } from '../../../src/chains/sandbox/sandbox-tx.ts';

@@ -1,6 +1,6 @@
 import { toChecksumAddress } from '../../../src/chains/addresses/evm.ts';
-import type { Cursor, Transfer } from '../../../src/chains/chain-adapter.ts';
 import { EvmAdapter } from '../../../src/chains/evm/evm-adapter.ts';
+import type { Cursor, Transfer } from '../../../src/chains/port/chain-adapter.ts';
 import {
   type Anvil,
   call,

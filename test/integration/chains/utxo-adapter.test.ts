@@ -1,5 +1,5 @@
-import type { PaymentIntent, PreparedTx, SignedTx } from '../../../src/chains/chain-adapter.ts';
 import { JsonRpcNode } from '../../../src/chains/nodes/json-rpc.ts';
+import type { PaymentIntent, PreparedTx, SignedTx } from '../../../src/chains/port/chain-adapter.ts';
 import { UtxoAdapter } from '../../../src/chains/utxo/utxo-adapter.ts';
 import { UtxoNode } from '../../../src/chains/utxo/utxo-node.ts';
 import { WaitingTransfers } from '../../../src/chains/utxo/waiting-transfers.ts';

@@ -1,5 +1,5 @@
-import { maxPayloadBytes } from '../../../src/chains/signer.ts';
-import { utxoParams } from '../../../src/chains/utxo/utxo-params.ts';
+import { utxoParams } from '../../../src/chains/networks/utxo-params.ts';
+import { maxPayloadBytes } from '../../../src/chains/port/signer.ts';
 import { findLitecoind } from '../../support/chains/litecoind.ts';
 import { UtxoHarness } from '../../support/chains/utxo-harness.ts';
 import { UtxoProxy } from '../../support/chains/utxo-proxy.ts';

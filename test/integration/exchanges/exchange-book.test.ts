@@ -1,10 +1,10 @@
+import { Big } from '../../../src/base/money.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
-import { SignerError } from '../../../src/chains/signer.ts';
+import { SignerError } from '../../../src/chains/port/signer.ts';
 import { type ReconcileRow, reconcile } from '../../../src/ledger/reconcile.ts';
-import { Big } from '../../../src/money.ts';
-import type { PriceSource } from '../../../src/rates/price-source.ts';
-import type { CrashPoint } from '../../../src/settlement/crash-point.ts';
-import type { ExchangeVenue } from '../../../src/settlement/venues/exchange-venue.ts';
+import type { PriceSource } from '../../../src/market/rates/price-source.ts';
+import type { ExchangeVenue } from '../../../src/settlement/trade/exchange-venue.ts';
+import type { CrashPoint } from '../../../src/settlement/turns/crash-point.ts';
 import type { LoopbackBook, LoopbackLevel } from '../../support/exchanges/loopback-exchange.ts';
 import { loopbackVenues, VenueHarness } from '../../support/exchanges/venue-harness.ts';
 import { Faults } from '../../support/faults/faults.ts';

@@ -1,5 +1,5 @@
-import { Big } from '../../../src/money.ts';
-import type { ExchangeVenue } from '../../../src/settlement/venues/exchange-venue.ts';
+import { Big } from '../../../src/base/money.ts';
+import type { ExchangeVenue } from '../../../src/settlement/trade/exchange-venue.ts';
 import { query } from '../../support/database/database.ts';
 import type { LoopbackBook, LoopbackLevel } from '../../support/exchanges/loopback-exchange.ts';
 import { loopbackVenues, VenueHarness } from '../../support/exchanges/venue-harness.ts';

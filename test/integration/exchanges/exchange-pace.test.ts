@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { binanceDialect } from '../../../src/exchanges/binance-dialect.ts';
 import { loadCcxt } from '../../../src/exchanges/ccxt-exchange.ts';
 import { krakenDialect } from '../../../src/exchanges/kraken-dialect.ts';
-import type { VenueOrder } from '../../../src/settlement/venues/liquidity-venue.ts';
+import type { VenueOrder } from '../../../src/settlement/rows/liquidity-venue.ts';
 import { query } from '../../support/database/database.ts';
 import { LoopbackBinance } from '../../support/exchanges/loopback-binance.ts';
 import { LoopbackKraken } from '../../support/exchanges/loopback-kraken.ts';

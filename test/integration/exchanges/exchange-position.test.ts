@@ -1,8 +1,8 @@
 import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { reconcile } from '../../../src/ledger/reconcile.ts';
-import type { PriceSource } from '../../../src/rates/price-source.ts';
-import { attention } from '../../../src/reports/attention.ts';
-import type { ExchangeVenue } from '../../../src/settlement/venues/exchange-venue.ts';
+import type { PriceSource } from '../../../src/market/rates/price-source.ts';
+import { attention } from '../../../src/orders/read/attention.ts';
+import type { ExchangeVenue } from '../../../src/settlement/trade/exchange-venue.ts';
 import type { LoopbackBook } from '../../support/exchanges/loopback-exchange.ts';
 import { marketPrices, VenueHarness } from '../../support/exchanges/venue-harness.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemClock } from '../../../src/clock.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { createLog } from '../../../src/base/log.ts';
+import { Big } from '../../../src/base/money.ts';
 import { ExchangeProcess, type ExchangeProcessOptions } from '../../../src/exchanges/exchange-process.ts';
-import { createLog } from '../../../src/log.ts';
-import { Big } from '../../../src/money.ts';
-import { ExchangePriceSource } from '../../../src/rates/sources/exchange-price-source.ts';
+import { ExchangePriceSource } from '../../../src/market/rates/sources/exchange-price-source.ts';
 import { LoopbackBinance } from '../../support/exchanges/loopback-binance.ts';
 import { LoopbackKraken } from '../../support/exchanges/loopback-kraken.ts';
 import { LogSink } from '../../support/gateway/log-sink.ts';

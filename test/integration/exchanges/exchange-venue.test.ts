@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Big } from '../../../src/money.ts';
-import type { ExchangeVenue } from '../../../src/settlement/venues/exchange-venue.ts';
-import { exchangeOrderId, VenueJournal } from '../../../src/settlement/venues/venue-journal.ts';
+import { Big } from '../../../src/base/money.ts';
+import type { ExchangeVenue } from '../../../src/settlement/trade/exchange-venue.ts';
+import { exchangeOrderId, VenueJournal } from '../../../src/settlement/trade/venue-journal.ts';
 import { query } from '../../support/database/database.ts';
 import type { LoopbackLevel } from '../../support/exchanges/loopback-exchange.ts';
 import { loopbackVenues, VenueHarness } from '../../support/exchanges/venue-harness.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemClock } from '../../../src/clock.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import { query } from '../../support/database/database.ts';
 import { LoopbackBinance } from '../../support/exchanges/loopback-binance.ts';
 import { LoopbackKraken } from '../../support/exchanges/loopback-kraken.ts';

@@ -1,4 +1,4 @@
-import { systemStatus } from '../../../src/reports/system-status.ts';
+import { systemStatus } from '../../../src/operations/system-status.ts';
 import { LogSink } from '../../support/gateway/log-sink.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 

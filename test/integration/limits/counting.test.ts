@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
-import { type Buckets, Limiter, type Verdict } from '../../../src/limits/limiter.ts';
-import { RedisCounter } from '../../../src/limits/redis-counter.ts';
-import { createLog } from '../../../src/log.ts';
+import { type Buckets, Limiter, type Verdict } from '../../../src/base/limits/limiter.ts';
+import { RedisCounter } from '../../../src/base/limits/redis-counter.ts';
+import { createLog } from '../../../src/base/log.ts';
 import { describeWithRedis, startRedis, type TestRedis } from '../../support/database/redis.ts';
 
 const partner = (key: string, limit: number) => ({ bucket: 'partner', key, limit }) as const;

@@ -1,4 +1,4 @@
-import { generateKey } from '../../../src/partners/secret-key.ts';
+import { generateKey } from '../../../src/accounts/partners/secret-key.ts';
 import { startGateway, type TestGateway } from '../../support/gateway/gateway.ts';
 import { LogSink } from '../../support/gateway/log-sink.ts';
 import { StaffBrowser } from '../../support/staff/staff-browser.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addressKeys } from '../../../src/limits/client-address.ts';
-import { Limiter } from '../../../src/limits/limiter.ts';
-import { createLog } from '../../../src/log.ts';
-import { generateKey } from '../../../src/partners/secret-key.ts';
-import { expositionOf, ProcessMetrics } from '../../../src/telemetry/process-metrics.ts';
+import { generateKey } from '../../../src/accounts/partners/secret-key.ts';
+import { addressKeys } from '../../../src/base/limits/client-address.ts';
+import { Limiter } from '../../../src/base/limits/limiter.ts';
+import { createLog } from '../../../src/base/log.ts';
+import { expositionOf, ProcessMetrics } from '../../../src/base/telemetry/process-metrics.ts';
 import { describeWithRedis, startRedis, type TestRedis } from '../../support/database/redis.ts';
 import { FaultProxy } from '../../support/faults/fault-proxy.ts';
 import { startGateway, type TestGateway } from '../../support/gateway/gateway.ts';

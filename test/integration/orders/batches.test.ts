@@ -1,12 +1,12 @@
 import { Client } from 'pg';
+import type { Caller } from '../../../src/accounts/partners/authenticator.ts';
+import type { AppError } from '../../../src/base/errors.ts';
+import { Big } from '../../../src/base/money.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
-import type { AppError } from '../../../src/errors.ts';
-import { Big } from '../../../src/money.ts';
 import type { Repeatable } from '../../../src/orders/idempotency.ts';
 import type { CreateOrder } from '../../../src/orders/order-drafts.ts';
 import type { CreatedOrder } from '../../../src/orders/order-service.ts';
 import type { OrderView } from '../../../src/orders/order-statements.ts';
-import type { Caller } from '../../../src/partners/authenticator.ts';
 import { query } from '../../support/database/database.ts';
 import { startGateway, type TestGateway } from '../../support/gateway/gateway.ts';
 import { orderBody } from '../../support/gateway/orders.ts';

@@ -1,5 +1,5 @@
 import { addressExample } from '../../../src/chains/addresses/address.ts';
-import { currencySeed } from '../../../src/currencies/seed.ts';
+import { currencySeed } from '../../../src/market/currencies/seed.ts';
 import { orderBody } from '../../support/gateway/orders.ts';
 import { endWindow, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 import { newMember } from '../../support/staff/staff-client.ts';

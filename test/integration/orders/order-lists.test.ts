@@ -2,11 +2,11 @@ import { Client } from 'pg';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
 import type { ActionOffers } from '../../../src/orders/action-offers.ts';
 import { OrderPages } from '../../../src/orders/order-pages.ts';
-import { ListCursors } from '../../../src/reports/list-cursor.ts';
-import { walkStatements } from '../../../src/reports/order-walk.ts';
-import { PartnerEvents } from '../../../src/reports/partner-events.ts';
-import { PartnerOrders } from '../../../src/reports/partner-orders.ts';
-import { readContract } from '../../../src/rest/contract.ts';
+import { ListCursors } from '../../../src/orders/read/list-cursor.ts';
+import { walkStatements } from '../../../src/orders/read/order-walk.ts';
+import { PartnerEvents } from '../../../src/orders/read/partner-events.ts';
+import { PartnerOrders } from '../../../src/orders/read/partner-orders.ts';
+import { readContract } from '../../../src/surfaces/rest/api/contract.ts';
 import { copyOrder, inOtherCluster, rowsOf } from '../../support/gateway/order-pages.ts';
 import { feedCatchesUp, orderBody } from '../../support/gateway/orders.ts';
 import {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fillEventPartners } from '../../../src/reports/event-partners.ts';
+import { fillEventPartners } from '../../../src/orders/read/event-partners.ts';
 import { Dice } from '../../support/gateway/dice.ts';
 import { moveAtRandom } from '../../support/gateway/moving-orders.ts';
 import { copyOrder } from '../../support/gateway/order-pages.ts';

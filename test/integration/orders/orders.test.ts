@@ -1,12 +1,12 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
+import { PartnerService } from '../../../src/accounts/partners/partner-service.ts';
 import { openHasher } from '../../../src/app/bootstrap.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { Big } from '../../../src/base/money.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
-import { systemClock } from '../../../src/clock.ts';
 import { gatewayTerms } from '../../../src/config/fixed-rates.ts';
-import { Big } from '../../../src/money.ts';
-import { PartnerService } from '../../../src/partners/partner-service.ts';
-import { OrderExpiry } from '../../../src/settlement/order-expiry.ts';
+import { OrderExpiry } from '../../../src/settlement/rules/order-expiry.ts';
 import { query } from '../../support/database/database.ts';
 import { TestClock } from '../../support/gateway/clock.ts';
 import { startGateway, type TestGateway } from '../../support/gateway/gateway.ts';

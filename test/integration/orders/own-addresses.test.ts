@@ -151,7 +151,7 @@ describe('the hot wallet', () => {
   it('is refused in every form that its address tells', async () => {
     const hash = new Uint8Array(20).fill(3);
     const wallet = bech32.encode('bc', [0, ...bech32.toWords(hash)]);
-    const { rememberHotWallet } = await import('../../../src/chains/hot-wallet.ts');
+    const { rememberHotWallet } = await import('../../../src/chains/addresses/hot-wallet.ts');
     const signer = { hotWallet: async () => wallet } as unknown as Parameters<typeof rememberHotWallet>[1];
     const remembered = await rememberHotWallet(gateway.app.orm.em.fork(), signer, 'bitcoin');
     expect(remembered).toEqual({ address: wallet });

@@ -1,8 +1,8 @@
+import type { KeyOptions, PartnerChanges } from '../../../src/accounts/partners/partner-service.ts';
+import type { AppError } from '../../../src/base/errors.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
-import type { AppError } from '../../../src/errors.ts';
 import { QuoteResults } from '../../../src/orders/quote-results.ts';
-import type { KeyOptions, PartnerChanges } from '../../../src/partners/partner-service.ts';
-import { attention } from '../../../src/reports/attention.ts';
+import { attention } from '../../../src/orders/read/attention.ts';
 import { query } from '../../support/database/database.ts';
 import { TestClock } from '../../support/gateway/clock.ts';
 import { startGateway, type TestGateway } from '../../support/gateway/gateway.ts';

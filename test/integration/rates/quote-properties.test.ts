@@ -1,6 +1,6 @@
-import { Big, floorTo, formatDecimal, isStorable } from '../../../src/money.ts';
-import { amountFromFor } from '../../../src/rates/binding-terms.ts';
-import { termsAt } from '../../../src/rates/quote.ts';
+import { Big, floorTo, formatDecimal, isStorable } from '../../../src/base/money.ts';
+import { amountFromFor } from '../../../src/market/rates/binding-terms.ts';
+import { termsAt } from '../../../src/market/rates/quote.ts';
 import {
   bindingQuotes,
   quotingPartner as partner,

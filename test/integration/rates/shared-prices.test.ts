@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PriceSource } from '../../../src/rates/price-source.ts';
-import { sandboxPrices } from '../../../src/rates/sources/sandbox-prices.ts';
+import type { PriceSource } from '../../../src/market/rates/price-source.ts';
+import { sandboxPrices } from '../../../src/market/rates/sources/sandbox-prices.ts';
 import { createDatabase, query, type TestDatabase } from '../../support/database/database.ts';
 import { TestClock } from '../../support/gateway/clock.ts';
 import { startGateway, type TestGateway } from '../../support/gateway/gateway.ts';

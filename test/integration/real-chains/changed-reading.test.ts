@@ -1,6 +1,6 @@
 import { openNetworks } from '../../../src/app/open-networks.ts';
-import type { ChainAdapter } from '../../../src/chains/chain-adapter.ts';
-import { openLiveAdapter } from '../../../src/chains/live-adapters.ts';
+import { openLiveAdapter } from '../../../src/chains/families/live-adapters.ts';
+import type { ChainAdapter } from '../../../src/chains/port/chain-adapter.ts';
 import { loadConfig } from '../../../src/config/load-config.ts';
 import { call } from '../../support/chains/anvil.ts';
 import {

@@ -1,5 +1,5 @@
 import { toChecksumAddress } from '../../../src/chains/addresses/evm.ts';
-import { attention } from '../../../src/reports/attention.ts';
+import { attention } from '../../../src/orders/read/attention.ts';
 import { call } from '../../support/chains/anvil.ts';
 import { EvmLiar } from '../../support/chains/evm-liar.ts';
 import {

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { chainCommands } from '../../../src/cli/chain-commands.ts';
-import { attention } from '../../../src/reports/attention.ts';
+import { attention } from '../../../src/orders/read/attention.ts';
+import { chainCommands } from '../../../src/surfaces/cli/chain-commands.ts';
 import { type RealGateway, startRealGateway, withRealChains } from '../../support/gateway/real-gateway.ts';
 
 let gateway: RealGateway;

@@ -1,5 +1,5 @@
 import { reconcile } from '../../../src/ledger/reconcile.ts';
-import { attention } from '../../../src/reports/attention.ts';
+import { attention } from '../../../src/orders/read/attention.ts';
 import { type Anvil, startAnvil } from '../../support/chains/anvil.ts';
 import { type Litecoind, startLitecoind } from '../../support/chains/litecoind.ts';
 import { NodeGate } from '../../support/chains/node-gate.ts';

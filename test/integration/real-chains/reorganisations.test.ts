@@ -1,4 +1,4 @@
-import { attention } from '../../../src/reports/attention.ts';
+import { attention } from '../../../src/orders/read/attention.ts';
 import { type RealGateway, startRealGateway, withRealChains } from '../../support/gateway/real-gateway.ts';
 
 let gateway: RealGateway;

@@ -1,4 +1,4 @@
-import { attention } from '../../../src/reports/attention.ts';
+import { attention } from '../../../src/orders/read/attention.ts';
 import { quantity } from '../../support/chains/anvil.ts';
 import { EvmLiar } from '../../support/chains/evm-liar.ts';
 import { type RealGateway, startRealGateway, withRealChains } from '../../support/gateway/real-gateway.ts';

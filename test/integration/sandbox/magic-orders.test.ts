@@ -1,7 +1,7 @@
 import { SandboxChain } from '../../../src/chains/sandbox/sandbox-chain.ts';
-import { MagicOrders } from '../../../src/sandbox/magic-orders.ts';
-import { type MagicOutcome, magicAddress } from '../../../src/sandbox/magic-values.ts';
-import { PartnerSandbox } from '../../../src/sandbox/partner-sandbox.ts';
+import { MagicOrders } from '../../../src/settlement/sandbox/magic-orders.ts';
+import { type MagicOutcome, magicAddress } from '../../../src/settlement/sandbox/magic-values.ts';
+import { PartnerSandbox } from '../../../src/settlement/sandbox/partner-sandbox.ts';
 import { TestClock } from '../../support/gateway/clock.ts';
 import { feedCatchesUp } from '../../support/gateway/orders.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';

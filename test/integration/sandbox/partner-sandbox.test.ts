@@ -1,4 +1,4 @@
-import { attention } from '../../../src/reports/attention.ts';
+import { attention } from '../../../src/orders/read/attention.ts';
 import { SandboxPartner } from '../../support/gateway/sandbox-partner.ts';
 import type { MadeOrder } from '../../support/gateway/settled-gateway.ts';
 import type { Reply } from '../../support/http/contract-client.ts';

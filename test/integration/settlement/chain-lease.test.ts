@@ -1,5 +1,5 @@
-import { type ChainLease, ChainLeases, guardLease, LeaseLost } from '../../../src/settlement/chain-lease.ts';
-import { PaymentWriter } from '../../../src/settlement/payments/payment-writer.ts';
+import { PaymentWriter } from '../../../src/settlement/pay/payment-writer.ts';
+import { type ChainLease, ChainLeases, guardLease, LeaseLost } from '../../../src/settlement/turns/chain-lease.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 
 const chain = 'bitcoin';

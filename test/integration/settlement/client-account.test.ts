@@ -1,5 +1,5 @@
-import { isCovered } from '../../../src/settlement/deposits/client-account.ts';
-import type { PaymentState } from '../../../src/settlement/payments/payment.entity.ts';
+import type { PaymentState } from '../../../src/settlement/rows/payment.entity.ts';
+import { isCovered } from '../../../src/settlement/rules/client-account.ts';
 import { createDatabase, query, type TestDatabase } from '../../support/database/database.ts';
 
 let database: TestDatabase;

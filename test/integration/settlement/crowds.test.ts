@@ -1,4 +1,4 @@
-import { attention } from '../../../src/reports/attention.ts';
+import { attention } from '../../../src/orders/read/attention.ts';
 import { CrowdedChain, transfersTo } from '../../support/chains/crowded-chain.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 import { newMember } from '../../support/staff/staff-client.ts';

@@ -1,6 +1,6 @@
+import { Big, formatDecimal } from '../../../src/base/money.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
-import { Big, formatDecimal } from '../../../src/money.ts';
-import { attention } from '../../../src/reports/attention.ts';
+import { attention } from '../../../src/orders/read/attention.ts';
 import { Faults } from '../../support/faults/faults.ts';
 import {
   endWindow,

@@ -1,5 +1,5 @@
+import { Big } from '../../../src/base/money.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
-import { Big } from '../../../src/money.ts';
 import {
   confirm,
   first,

@@ -1,4 +1,4 @@
-import { Big } from '../../../src/money.ts';
+import { Big } from '../../../src/base/money.ts';
 import {
   faults,
   gateway,

@@ -1,7 +1,7 @@
+import { Big } from '../../../src/base/money.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
-import { SignerError } from '../../../src/chains/signer.ts';
-import { Big } from '../../../src/money.ts';
-import { attention } from '../../../src/reports/attention.ts';
+import { SignerError } from '../../../src/chains/port/signer.ts';
+import { attention } from '../../../src/orders/read/attention.ts';
 import {
   confirm,
   faults,

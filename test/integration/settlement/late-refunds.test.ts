@@ -1,5 +1,5 @@
 import { addressExample } from '../../../src/chains/addresses/address.ts';
-import { attention } from '../../../src/reports/attention.ts';
+import { attention } from '../../../src/orders/read/attention.ts';
 import {
   confirm,
   faults,

@@ -1,7 +1,7 @@
-import { ChainError } from '../../../src/chains/chain-adapter.ts';
-import { Big } from '../../../src/money.ts';
-import type { PriceSource } from '../../../src/rates/price-source.ts';
-import { sandboxPrices } from '../../../src/rates/sources/sandbox-prices.ts';
+import { Big } from '../../../src/base/money.ts';
+import { ChainError } from '../../../src/chains/port/chain-adapter.ts';
+import type { PriceSource } from '../../../src/market/rates/price-source.ts';
+import { sandboxPrices } from '../../../src/market/rates/sources/sandbox-prices.ts';
 import { Faults } from '../../support/faults/faults.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 

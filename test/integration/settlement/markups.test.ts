@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { Big, floorTo } from '../../../src/base/money.ts';
 import { reconcile } from '../../../src/ledger/reconcile.ts';
-import { Big, floorTo } from '../../../src/money.ts';
-import { bookLateMarkups } from '../../../src/settlement/payments/late-markups.ts';
+import { bookLateMarkups } from '../../../src/settlement/pay/late-markups.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 
 // What a partner earns by the markup of its orders: booked once, at the completion.
@@ -139,7 +139,7 @@ describe('the migration', () => {
       delete from ledger_line where transaction_id in (select id from ledger_transaction where kind = 'markup');
       delete from ledger_transaction where kind = 'markup'`);
     expect((await gateway.differences()).map(({ check }) => check)).toContain('markups');
-    const source = readFileSync('src/db/migrations/0034-markup.ts', 'utf8');
+    const source = readFileSync('src/base/db/migrations/0034-markup.ts', 'utf8');
     await gateway.query(source.slice(source.indexOf('with due as'), source.indexOf('`);')));
     expect(await accrued(order)).toEqual(before);
     expect(await gateway.differences()).toEqual([]);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { type CrashPoint, crashPoints } from '../../../src/settlement/crash-point.ts';
-import { staffActions } from '../../../src/settlement/staff-action.entity.ts';
+import { staffActions } from '../../../src/settlement/rows/staff-action.entity.ts';
+import { type CrashPoint, crashPoints } from '../../../src/settlement/turns/crash-point.ts';
 import {
   depositKinds,
   type PairName,

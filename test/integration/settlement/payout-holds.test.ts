@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
+import { Big, floorTo } from '../../../src/base/money.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { book, line, minus } from '../../../src/ledger/ledger.ts';
-import { Big, floorTo } from '../../../src/money.ts';
 import { Faults } from '../../support/faults/faults.ts';
 import { builtScript } from '../../support/gateway/built-process.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
-import { SignerError } from '../../../src/chains/signer.ts';
-import type { CrashPoint } from '../../../src/settlement/crash-point.ts';
+import { SignerError } from '../../../src/chains/port/signer.ts';
+import type { CrashPoint } from '../../../src/settlement/turns/crash-point.ts';
 import { Faults } from '../../support/faults/faults.ts';
 import { TestClock } from '../../support/gateway/clock.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';

@@ -1,4 +1,4 @@
-import { attention } from '../../../src/reports/attention.ts';
+import { attention } from '../../../src/orders/read/attention.ts';
 import { PolicyGateway, type PolicyOrder } from '../../support/gateway/asked-orders.ts';
 import type { MadeOrder, SettledGateway } from '../../support/gateway/settled-gateway.ts';
 

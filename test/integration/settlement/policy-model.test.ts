@@ -1,4 +1,4 @@
-import { Big } from '../../../src/money.ts';
+import { Big } from '../../../src/base/money.ts';
 import type { OrderPolicy } from '../../../src/orders/order-terms.ts';
 import { PolicyGateway } from '../../support/gateway/asked-orders.ts';
 import { Dice } from '../../support/gateway/dice.ts';

@@ -1,4 +1,4 @@
-import { attention } from '../../../src/reports/attention.ts';
+import { attention } from '../../../src/orders/read/attention.ts';
 import { faults, gateway, withFaultyGateway } from '../../support/gateway/faulty-gateway.ts';
 import type { MadeOrder } from '../../support/gateway/settled-gateway.ts';
 

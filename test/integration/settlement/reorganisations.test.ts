@@ -1,5 +1,5 @@
 import { addressExample } from '../../../src/chains/addresses/address.ts';
-import { ChainError, ReorgTooDeep } from '../../../src/chains/chain-adapter.ts';
+import { ChainError, ReorgTooDeep } from '../../../src/chains/port/chain-adapter.ts';
 import {
   changeHands,
   confirm,

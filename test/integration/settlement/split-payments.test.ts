@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Big, fromUnits, toUnits } from '../../../src/money.ts';
+import { Big, fromUnits, toUnits } from '../../../src/base/money.ts';
 import { CrowdedChain, outputsTo } from '../../support/chains/crowded-chain.ts';
 import {
   endWindow,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { type ChainAdapter, ChainError } from '../../../src/chains/chain-adapter.ts';
-import { Sweeper } from '../../../src/settlement/payments/sweeper.ts';
+import { type ChainAdapter, ChainError } from '../../../src/chains/port/chain-adapter.ts';
+import { Sweeper } from '../../../src/settlement/pay/sweeper.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 
 let gateway: SettledGateway;

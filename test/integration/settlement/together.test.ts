@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { SignerError } from '../../../src/chains/signer.ts';
-import type { CrashPoint } from '../../../src/settlement/crash-point.ts';
+import { SignerError } from '../../../src/chains/port/signer.ts';
+import type { CrashPoint } from '../../../src/settlement/turns/crash-point.ts';
 import { type Cost, StatementTally } from '../../bench/statement-tally.ts';
 import { Faults } from '../../support/faults/faults.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';

@@ -1,9 +1,9 @@
 import { ripemd160 } from '@noble/hashes/legacy.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bech32 } from '@scure/base';
+import { Big, floorTo } from '../../../src/base/money.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { encodeBase58check } from '../../../src/chains/addresses/base58check.ts';
-import { Big, floorTo } from '../../../src/money.ts';
 import { failedOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 import { StaffBrowser } from '../../support/staff/staff-browser.ts';
 import { changeStaff, enrol, newMember } from '../../support/staff/staff-client.ts';

@@ -1,4 +1,4 @@
-import { forgetEndedAssignees } from '../../../src/reports/attention.ts';
+import { forgetEndedAssignees } from '../../../src/orders/read/attention.ts';
 import { readingStatements } from '../../support/database/statement-count.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 import { kinds, type Member, newMember } from '../../support/staff/staff-client.ts';

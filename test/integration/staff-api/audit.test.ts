@@ -1,4 +1,4 @@
-import { buildStaffSchema } from '../../../src/graphql/server/schema.ts';
+import { buildStaffSchema } from '../../../src/surfaces/graphql/schema.ts';
 import { cabinetSettings } from '../../support/cabinet/cabinet-client.ts';
 import { readingStatements } from '../../support/database/statement-count.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';

@@ -1,4 +1,4 @@
-import { mostViews } from '../../../src/staff/order-views.ts';
+import { mostViews } from '../../../src/accounts/staff/order-views.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 import { kinds, type Member, newMember } from '../../support/staff/staff-client.ts';
 

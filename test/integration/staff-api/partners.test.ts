@@ -1,5 +1,5 @@
-import { Big, formatDecimal } from '../../../src/money.ts';
-import { RefusalCounter } from '../../../src/partners/key-refusals.ts';
+import { RefusalCounter } from '../../../src/accounts/partners/key-refusals.ts';
+import { Big, formatDecimal } from '../../../src/base/money.ts';
 import { cabinetSettings } from '../../support/cabinet/cabinet-client.ts';
 import { readingStatements } from '../../support/database/statement-count.ts';
 import { orderBody } from '../../support/gateway/orders.ts';

@@ -1,8 +1,8 @@
 import { buildSchema, isEnumType, isInputObjectType, isObjectType } from 'graphql';
-import { documentPermissions, permissionOf } from '../../../src/graphql/server/requires-permission.ts';
-import { buildStaffSchema } from '../../../src/graphql/server/schema.ts';
-import { isPermitted, permissions } from '../../../src/staff/permissions.ts';
-import { type StaffRole, staffRoles } from '../../../src/staff/staff-member.entity.ts';
+import { isPermitted, permissions } from '../../../src/accounts/staff/permissions.ts';
+import { type StaffRole, staffRoles } from '../../../src/accounts/staff/staff-member.entity.ts';
+import { buildStaffSchema } from '../../../src/surfaces/graphql/schema.ts';
+import { documentPermissions, permissionOf } from '../../../src/surfaces/graphql/server/requires-permission.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 import { rootFields, selectionOf } from '../../support/http/schema-walk.ts';
 import { newMember, staffClient } from '../../support/staff/staff-client.ts';

@@ -1,8 +1,8 @@
 import { parse, validate } from 'graphql';
-import { buildStaffSchema } from '../../../src/graphql/server/schema.ts';
-import { exampleQueries } from '../../../src/internal/example-queries.ts';
-import { Big } from '../../../src/money.ts';
-import { OrderStats } from '../../../src/reports/order-stats.ts';
+import { Big } from '../../../src/base/money.ts';
+import { OrderStats } from '../../../src/operations/order-stats.ts';
+import { buildStaffSchema } from '../../../src/surfaces/graphql/schema.ts';
+import { exampleQueries } from '../../../src/surfaces/internal/example-queries.ts';
 import { readingStatements } from '../../support/database/statement-count.ts';
 import { feedCatchesUp } from '../../support/gateway/orders.ts';
 import {

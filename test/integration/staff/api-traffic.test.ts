@@ -1,6 +1,6 @@
-import { AppError } from '../../../src/errors.ts';
-import { apiTraffic, TrafficRecorder } from '../../../src/reports/api-traffic.ts';
-import { ProcessMetrics } from '../../../src/telemetry/process-metrics.ts';
+import { AppError } from '../../../src/base/errors.ts';
+import { ProcessMetrics } from '../../../src/base/telemetry/process-metrics.ts';
+import { apiTraffic, TrafficRecorder } from '../../../src/operations/api-traffic.ts';
 import { TestClock } from '../../support/gateway/clock.ts';
 import { startGateway, type TestGateway } from '../../support/gateway/gateway.ts';
 import { newMember } from '../../support/staff/staff-client.ts';

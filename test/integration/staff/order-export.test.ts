@@ -1,7 +1,7 @@
 import { request } from 'node:http';
+import type { StaffRole } from '../../../src/accounts/staff/staff-member.entity.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
-import { chooseOrders, orderCsv } from '../../../src/reports/order-export.ts';
-import type { StaffRole } from '../../../src/staff/staff-member.entity.ts';
+import { chooseOrders, orderCsv } from '../../../src/orders/read/order-export.ts';
 import { seedOrders } from '../../support/database/seed-orders.ts';
 import { TestClock } from '../../support/gateway/clock.ts';
 import { startGateway, type TestGateway } from '../../support/gateway/gateway.ts';

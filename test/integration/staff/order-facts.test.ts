@@ -1,5 +1,5 @@
-import { OrderFeed } from '../../../src/reports/order-feed.ts';
-import { OrderStats, type StatsRange } from '../../../src/reports/order-stats.ts';
+import { OrderStats, type StatsRange } from '../../../src/operations/order-stats.ts';
+import { OrderFeed } from '../../../src/orders/read/order-feed.ts';
 import { PolicyGateway } from '../../support/gateway/asked-orders.ts';
 import { feedCatchesUp } from '../../support/gateway/orders.ts';
 import type { MadeOrder } from '../../support/gateway/settled-gateway.ts';

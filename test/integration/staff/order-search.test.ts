@@ -1,13 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { attention } from '../../../src/reports/attention.ts';
+import { systemStatus } from '../../../src/operations/system-status.ts';
+import { attention } from '../../../src/orders/read/attention.ts';
 import {
   countOrders,
   type OrderFilter,
   type OrderPage,
   type OrderSorting,
   searchOrders,
-} from '../../../src/reports/order-search.ts';
-import { systemStatus } from '../../../src/reports/system-status.ts';
+} from '../../../src/orders/read/order-search.ts';
 import { seedOrders } from '../../support/database/seed-orders.ts';
 import { readingStatements } from '../../support/database/statement-count.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';

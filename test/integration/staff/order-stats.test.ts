@@ -1,8 +1,8 @@
 import { Client } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { AppError } from '../../../src/errors.ts';
-import { type FeedEvent, isFeedStalled, OrderFeed, renumberFeed } from '../../../src/reports/order-feed.ts';
-import { OrderStats, type StatsRange } from '../../../src/reports/order-stats.ts';
+import { AppError } from '../../../src/base/errors.ts';
+import { OrderStats, type StatsRange } from '../../../src/operations/order-stats.ts';
+import { type FeedEvent, isFeedStalled, OrderFeed, renumberFeed } from '../../../src/orders/read/order-feed.ts';
 import { feedCatchesUp } from '../../support/gateway/orders.ts';
 import { failedOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 

@@ -1,8 +1,8 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
-import { isSameOrigin, staffCaller } from '../../../src/internal/staff-caller.ts';
-import { generateKey } from '../../../src/partners/secret-key.ts';
-import type { StaffMember } from '../../../src/staff/staff-member.entity.ts';
+import { generateKey } from '../../../src/accounts/partners/secret-key.ts';
+import type { StaffMember } from '../../../src/accounts/staff/staff-member.entity.ts';
+import { isSameOrigin, staffCaller } from '../../../src/surfaces/internal/staff-caller.ts';
 import { query } from '../../support/database/database.ts';
 import { startGateway } from '../../support/gateway/gateway.ts';
 import { alertOf, StaffBrowser } from '../../support/staff/staff-browser.ts';

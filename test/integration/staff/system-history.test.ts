@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ChainError } from '../../../src/chains/chain-adapter.ts';
-import { Big } from '../../../src/money.ts';
-import { HistoryTurns, type HistoryTurnsOptions, keptDays, slotMs } from '../../../src/reports/history-turns.ts';
+import { Big } from '../../../src/base/money.ts';
+import { ChainError } from '../../../src/chains/port/chain-adapter.ts';
+import { HistoryTurns, type HistoryTurnsOptions, keptDays, slotMs } from '../../../src/operations/history-turns.ts';
 import { query } from '../../support/database/database.ts';
 import { readingStatements } from '../../support/database/statement-count.ts';
 import { Faults } from '../../support/faults/faults.ts';

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/db/embedded/embedded-postgres.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/base/db/embedded/embedded-postgres.ts';
 import { behindPort, createDatabase, query, type TestDatabase } from '../../support/database/database.ts';
 import { FaultProxy } from '../../support/faults/fault-proxy.ts';
 import { startGateway, type TestGateway } from '../../support/gateway/gateway.ts';

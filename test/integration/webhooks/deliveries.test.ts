@@ -1,4 +1,4 @@
-import { ListCursors } from '../../../src/reports/list-cursor.ts';
+import { ListCursors } from '../../../src/orders/read/list-cursor.ts';
 import { DeliveryLog } from '../../../src/webhooks/delivery-log.ts';
 import { retryPausesMs } from '../../../src/webhooks/retries.ts';
 import { TestClock } from '../../support/gateway/clock.ts';

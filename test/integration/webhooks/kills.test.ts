@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { KeyHasher } from '../../../src/partners/secret-key.ts';
+import { KeyHasher } from '../../../src/accounts/partners/secret-key.ts';
 import { type WebhookCrashPoint, webhookCrashPoints } from '../../../src/webhooks/crash-points.ts';
 import { EndpointService } from '../../../src/webhooks/endpoint-service.ts';
 import { SecretBox, secretPurpose } from '../../../src/webhooks/secret-box.ts';

@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { ListCursors } from '../../../src/reports/list-cursor.ts';
+import { ListCursors } from '../../../src/orders/read/list-cursor.ts';
 import { mostAskedPerDay } from '../../../src/webhooks/allowance.ts';
 import { DeliveryLog, mostReplaysOfEvent } from '../../../src/webhooks/delivery-log.ts';
 import { copyOrder } from '../../support/gateway/order-pages.ts';

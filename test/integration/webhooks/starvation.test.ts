@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemClock } from '../../../src/clock.ts';
-import { KeyHasher } from '../../../src/partners/secret-key.ts';
+import { KeyHasher } from '../../../src/accounts/partners/secret-key.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import { WebhookDispatcher } from '../../../src/webhooks/dispatcher.ts';
 import { Egress } from '../../../src/webhooks/egress.ts';
 import { EndpointService } from '../../../src/webhooks/endpoint-service.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { allNetworks } from '../../../src/chains/networks/networks.ts';
-import type { PriceSource } from '../../../src/rates/price-source.ts';
-import { SandboxPriceSource } from '../../../src/rates/sources/sandbox-price-source.ts';
-import { OrderStats } from '../../../src/reports/order-stats.ts';
+import type { PriceSource } from '../../../src/market/rates/price-source.ts';
+import { SandboxPriceSource } from '../../../src/market/rates/sources/sandbox-price-source.ts';
+import { OrderStats } from '../../../src/operations/order-stats.ts';
 import { cabinetSettings } from '../../support/cabinet/cabinet-client.ts';
 import { createDatabase, query } from '../../support/database/database.ts';
 import { TestClock } from '../../support/gateway/clock.ts';

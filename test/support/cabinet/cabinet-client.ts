@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import type { CabinetOperation } from '../../../src/cabinet/rights.ts';
-import { readCabinetContract } from '../../../src/rest/cabinet/contract.ts';
+import type { CabinetOperation } from '../../../src/accounts/members/rights.ts';
+import { readCabinetContract } from '../../../src/surfaces/rest/cabinet/contract.ts';
 import { SoftAuthenticator } from './soft-authenticator.ts';
 
 export const cabinetOrigin = 'http://localhost:18080';

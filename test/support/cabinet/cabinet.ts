@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import type { Browser, BrowserContext, BrowserContextOptions, CDPSession, Page } from 'playwright-core';
+import type { MemberRole } from '../../../src/accounts/members/rights.ts';
 import { type CabinetPeople, cabinetPeople } from '../../../src/app/open-cabinet.ts';
-import type { MemberRole } from '../../../src/cabinet/rights.ts';
-import { OrderStats } from '../../../src/reports/order-stats.ts';
+import { OrderStats } from '../../../src/operations/order-stats.ts';
 import { seedOrders } from '../database/seed-orders.ts';
 import { TestClock } from '../gateway/clock.ts';
 import { feedCatchesUp } from '../gateway/orders.ts';

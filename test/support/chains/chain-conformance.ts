@@ -11,7 +11,7 @@ import {
   type SignedTx,
   type Transfer,
   type TxStatus,
-} from '../../../src/chains/chain-adapter.ts';
+} from '../../../src/chains/port/chain-adapter.ts';
 
 /** A chain of one's own for one test, and the hands to make things happen on it. */
 export interface ChainHarness {

@@ -1,4 +1,4 @@
-import type { ChainAdapter, ScanResult, Transfer } from '../../../src/chains/chain-adapter.ts';
+import type { ChainAdapter, ScanResult, Transfer } from '../../../src/chains/port/chain-adapter.ts';
 import { withWaiting } from '../faults/faults.ts';
 
 /**

@@ -6,12 +6,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fromUnits } from '../../../src/base/money.ts';
 import { encodeP2wpkh } from '../../../src/chains/addresses/bitcoin-like.ts';
-import { ChainError } from '../../../src/chains/chain-adapter.ts';
 import type { NodeConfig } from '../../../src/chains/networks/network-config.ts';
 import { JsonRpcNode, RpcError } from '../../../src/chains/nodes/json-rpc.ts';
+import { ChainError } from '../../../src/chains/port/chain-adapter.ts';
 import { parseCoins } from '../../../src/chains/utxo/utxo-amount.ts';
-import { fromUnits } from '../../../src/money.ts';
 import { freePort } from '../http/local-server.ts';
 
 /**

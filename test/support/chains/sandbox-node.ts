@@ -3,7 +3,7 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { Client } from 'pg';
 import { createOrm } from '../../../src/app/orm.ts';
-import type { Broadcast } from '../../../src/chains/chain-adapter.ts';
+import type { Broadcast } from '../../../src/chains/port/chain-adapter.ts';
 import { SandboxChain } from '../../../src/chains/sandbox/sandbox-chain.ts';
 import {
   encodePayload,

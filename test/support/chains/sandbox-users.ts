@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { createOrm } from '../../../src/app/orm.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { toUnits } from '../../../src/base/money.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { SandboxChain } from '../../../src/chains/sandbox/sandbox-chain.ts';
-import { systemClock } from '../../../src/clock.ts';
-import { toUnits } from '../../../src/money.ts';
 import { query } from '../database/database.ts';
 import { runBuilt } from '../gateway/built-process.ts';
 import { orderBody } from '../gateway/orders.ts';

@@ -1,5 +1,5 @@
-import type { ChainAdapter, Cursor, ScannedBlock } from '../../../src/chains/chain-adapter.ts';
 import type { OwnOutput, OwnOutputs } from '../../../src/chains/own-outputs.ts';
+import type { ChainAdapter, Cursor, ScannedBlock } from '../../../src/chains/port/chain-adapter.ts';
 
 /** Our own outputs, found by a scan at each request. */
 export class ScannedOutputs implements OwnOutputs {

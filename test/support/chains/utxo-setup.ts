@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { PaymentIntent } from '../../../src/chains/chain-adapter.ts';
+import type { PaymentIntent } from '../../../src/chains/port/chain-adapter.ts';
 import { holding } from '../gateway/holding.ts';
 import { findLitecoind, type Litecoind, startLitecoind } from './litecoind.ts';
 

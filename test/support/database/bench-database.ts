@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startApp } from '../../../src/app/app.ts';
 import { createOrm } from '../../../src/app/orm.ts';
+import { schemaState } from '../../../src/base/db/database.ts';
+import { startEmbeddedPostgres } from '../../../src/base/db/embedded/embedded-postgres.ts';
 import { loadConfig } from '../../../src/config/load-config.ts';
-import { schemaState } from '../../../src/db/database.ts';
-import { startEmbeddedPostgres } from '../../../src/db/embedded/embedded-postgres.ts';
 import { testSettings } from '../gateway/settings.ts';
 
 /** A migrated database with currencies. */

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { startEmbeddedPostgres } from '../../../src/db/embedded/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../../../src/base/db/embedded/embedded-postgres.ts';
 
 // A gateway reduced to its PostgreSQL, for tests that end it in every way. Its arguments are a
 // folder and perhaps 'durable'; it writes one JSON object a line, and stops when its standard input

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { networkById } from '../../../src/chains/networks/networks.ts';
-import { currencySeed } from '../../../src/currencies/seed.ts';
-import { sandboxPrices } from '../../../src/rates/sources/sandbox-prices.ts';
+import { currencySeed } from '../../../src/market/currencies/seed.ts';
+import { sandboxPrices } from '../../../src/market/rates/sources/sandbox-prices.ts';
 
 export interface SeedOptions {
   readonly count: number;

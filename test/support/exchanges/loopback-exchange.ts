@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { Big, floorTo } from '../../../src/money.ts';
+import { Big, floorTo } from '../../../src/base/money.ts';
 import { close, listen } from '../http/local-server.ts';
 
 /** A price and how much of the base coin stands there. */

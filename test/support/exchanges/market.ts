@@ -1,6 +1,6 @@
-import type { Clock } from '../../../src/clock.ts';
-import type { PriceSource } from '../../../src/rates/price-source.ts';
-import { sandboxPrices } from '../../../src/rates/sources/sandbox-prices.ts';
+import type { Clock } from '../../../src/base/clock.ts';
+import type { PriceSource } from '../../../src/market/rates/price-source.ts';
+import { sandboxPrices } from '../../../src/market/rates/sources/sandbox-prices.ts';
 
 /** A market of one's own: sandbox prices that stand still, except for what the test sets. */
 export class Market implements PriceSource {

@@ -2,7 +2,7 @@ import { appendFile, copyFile, cp, mkdir, readFile, writeFile } from 'node:fs/pr
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/db/embedded/embedded-postgres.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/base/db/embedded/embedded-postgres.ts';
 import { query } from '../database/database.ts';
 import { childrenOf } from '../gateway/process-group.ts';
 

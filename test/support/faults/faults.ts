@@ -7,9 +7,9 @@ import type {
   SignedTx,
   Transfer,
   TxStatus,
-} from '../../../src/chains/chain-adapter.ts';
-import { SignerError } from '../../../src/chains/signer.ts';
-import type { VenueAnswer } from '../../../src/settlement/venues/liquidity-venue.ts';
+} from '../../../src/chains/port/chain-adapter.ts';
+import { SignerError } from '../../../src/chains/port/signer.ts';
+import type { VenueAnswer } from '../../../src/settlement/rows/liquidity-venue.ts';
 
 /** What waits for a block, and some transfers besides. */
 export function withWaiting({ transfers, left }: Pending, more: readonly Transfer[]): Pending {

@@ -1,8 +1,8 @@
+import { Big } from '../../../src/base/money.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
-import { Big } from '../../../src/money.ts';
+import type { PriceSource } from '../../../src/market/rates/price-source.ts';
+import { sandboxPrices } from '../../../src/market/rates/sources/sandbox-prices.ts';
 import type { OrderPolicy } from '../../../src/orders/order-terms.ts';
-import type { PriceSource } from '../../../src/rates/price-source.ts';
-import { sandboxPrices } from '../../../src/rates/sources/sandbox-prices.ts';
 import { Faults } from '../faults/faults.ts';
 import type { Reply } from '../http/contract-client.ts';
 import { TestClock } from './clock.ts';

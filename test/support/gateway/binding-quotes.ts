@@ -1,10 +1,14 @@
 import { createSecretKey } from 'node:crypto';
-import { currencySeed } from '../../../src/currencies/seed.ts';
-import { Big } from '../../../src/money.ts';
-import { Partner } from '../../../src/partners/partner.entity.ts';
-import { BindingQuotes, type BindingQuotesOptions, type QuoteRequest } from '../../../src/rates/binding-quotes.ts';
-import { QuoteTokens } from '../../../src/rates/quote-token.ts';
-import { sandboxPrices } from '../../../src/rates/sources/sandbox-prices.ts';
+import { Partner } from '../../../src/accounts/partners/partner.entity.ts';
+import { Big } from '../../../src/base/money.ts';
+import { currencySeed } from '../../../src/market/currencies/seed.ts';
+import {
+  BindingQuotes,
+  type BindingQuotesOptions,
+  type QuoteRequest,
+} from '../../../src/market/rates/binding-quotes.ts';
+import { QuoteTokens } from '../../../src/market/rates/quote-token.ts';
+import { sandboxPrices } from '../../../src/market/rates/sources/sandbox-prices.ts';
 import { TestClock } from './clock.ts';
 import { currencyRow, type QuotingOptions, quotingRates } from './rates.ts';
 

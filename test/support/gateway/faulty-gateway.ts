@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Big } from '../../../src/money.ts';
+import { Big } from '../../../src/base/money.ts';
 import { Faults } from '../faults/faults.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from './settled-gateway.ts';
 

@@ -1,4 +1,4 @@
-import type { Promised, Reservation } from '../../../src/chains/chain-adapter.ts';
+import type { Promised, Reservation } from '../../../src/chains/port/chain-adapter.ts';
 
 /** Reservations of payments that take nothing. */
 export function holding(...reserved: Reservation[]): Map<Reservation, Promised> {

@@ -1,6 +1,6 @@
 import { openHasher } from '../../../src/app/bootstrap.ts';
-import { cursorPurpose, ListCursors } from '../../../src/reports/list-cursor.ts';
-import { filterText } from '../../../src/reports/order-walk.ts';
+import { cursorPurpose, ListCursors } from '../../../src/orders/read/list-cursor.ts';
+import { filterText } from '../../../src/orders/read/order-walk.ts';
 import type { Call, Reply } from '../http/contract-client.ts';
 import type { TestGateway } from './gateway.ts';
 import type { Rows } from './orders.ts';

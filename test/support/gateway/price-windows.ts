@@ -1,4 +1,4 @@
-import type { PriceWindows, SharedWindow, WindowPrices } from '../../../src/rates/price-windows.ts';
+import type { PriceWindows, SharedWindow, WindowPrices } from '../../../src/market/rates/price-windows.ts';
 
 /** Windows that the price books of one test share, without a database. */
 export class PriceWindowsInMemory implements PriceWindows {

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { LiveNetworks } from '../../../src/chains/networks/live-networks.ts';
-import type { Clock } from '../../../src/clock.ts';
-import { Assets } from '../../../src/currencies/assets.ts';
-import { Currency } from '../../../src/currencies/currency.entity.ts';
-import { CurrencyCatalogue } from '../../../src/currencies/currency-catalogue.ts';
-import { type CurrencySeed, currencySeed } from '../../../src/currencies/seed.ts';
-import { Big } from '../../../src/money.ts';
-import { PriceBook, type VenueRules } from '../../../src/rates/price-book.ts';
-import type { PriceOverride } from '../../../src/rates/price-override.entity.ts';
-import type { PriceSource } from '../../../src/rates/price-source.ts';
-import { RateService } from '../../../src/rates/rate-service.ts';
+import type { Clock } from '../../../src/base/clock.ts';
+import { Big } from '../../../src/base/money.ts';
+import { LiveNetworks } from '../../../src/chains/families/live-networks.ts';
+import { Assets } from '../../../src/market/currencies/assets.ts';
+import { Currency } from '../../../src/market/currencies/currency.entity.ts';
+import { CurrencyCatalogue } from '../../../src/market/currencies/currency-catalogue.ts';
+import { type CurrencySeed, currencySeed } from '../../../src/market/currencies/seed.ts';
+import { PriceBook, type VenueRules } from '../../../src/market/rates/price-book.ts';
+import type { PriceOverride } from '../../../src/market/rates/price-override.entity.ts';
+import type { PriceSource } from '../../../src/market/rates/price-source.ts';
+import { RateService } from '../../../src/market/rates/rate-service.ts';
 import { PriceWindowsInMemory } from './price-windows.ts';
 
 const silent = { isLevelEnabled: () => false, debug() {}, info() {}, warn() {}, error() {} };

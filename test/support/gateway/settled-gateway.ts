@@ -1,11 +1,11 @@
 import type { Settlement } from '../../../src/app/open-settlement.ts';
 import { createOrm } from '../../../src/app/orm.ts';
 import type { OutsideWorld } from '../../../src/app/outside-world.ts';
+import { toUnits } from '../../../src/base/money.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { networkById } from '../../../src/chains/networks/networks.ts';
 import { type ReconcileRow, reconcile } from '../../../src/ledger/reconcile.ts';
 import { Reconciliations } from '../../../src/ledger/reconciliations.ts';
-import { toUnits } from '../../../src/money.ts';
 import { query } from '../database/database.ts';
 import type { Reply } from '../http/contract-client.ts';
 import { TestClock } from './clock.ts';

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startApp } from '../../../src/app/app.ts';
+import { startEmbeddedPostgres } from '../../../src/base/db/embedded/embedded-postgres.ts';
 import { loadConfig } from '../../../src/config/load-config.ts';
-import { startEmbeddedPostgres } from '../../../src/db/embedded/embedded-postgres.ts';
 import { query } from '../database/database.ts';
 import { testSettings } from '../gateway/settings.ts';
 

@@ -1,4 +1,4 @@
-import { forgetUtxoNets } from '../../../src/chains/utxo/utxo-nets.ts';
+import { forgetUtxoNets } from '../../../src/chains/networks/utxo-nets.ts';
 
 /**
  * Takes back what a file decided for its process. A gateway decides it once at its start, and a

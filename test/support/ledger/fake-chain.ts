@@ -9,7 +9,7 @@ import {
   type SignedTx,
   type Transfer,
   type TxStatus,
-} from '../../../src/chains/chain-adapter.ts';
+} from '../../../src/chains/port/chain-adapter.ts';
 
 export const usdtContract = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
 export const t0 = '2027-01-01T00:00:00Z';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from 'pg';
-import type { ChainAdapter, Transfer } from '../../../src/chains/chain-adapter.ts';
-import { Big, toUnits } from '../../../src/money.ts';
+import { Big, toUnits } from '../../../src/base/money.ts';
+import type { ChainAdapter, Transfer } from '../../../src/chains/port/chain-adapter.ts';
 import { type Asset, btc, FakeChain, type OrderRow, places, t0, trx, usdt, usdtContract, xrp } from './fake-chain.ts';
 
 export class World {

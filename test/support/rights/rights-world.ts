@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
+import { type MemberRole, memberRoles } from '../../../src/accounts/members/rights.ts';
+import { keyScopes } from '../../../src/accounts/partners/key-scope.ts';
+import { type StaffRole, staffRoles } from '../../../src/accounts/staff/staff-member.entity.ts';
 import { cabinetPeople } from '../../../src/app/open-cabinet.ts';
-import { type MemberRole, memberRoles } from '../../../src/cabinet/rights.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
-import { keyScopes } from '../../../src/partners/key-scope.ts';
-import { OrderStats } from '../../../src/reports/order-stats.ts';
-import { type StaffRole, staffRoles } from '../../../src/staff/staff-member.entity.ts';
+import { OrderStats } from '../../../src/operations/order-stats.ts';
 import { CabinetClient, cabinetOrigin, cabinetSettings } from '../cabinet/cabinet-client.ts';
 import { feedCatchesUp } from '../gateway/orders.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../gateway/settled-gateway.ts';

@@ -1,4 +1,4 @@
-import type { StaffRole } from '../../../src/staff/staff-member.entity.ts';
+import type { StaffRole } from '../../../src/accounts/staff/staff-member.entity.ts';
 import type { TestGateway } from '../gateway/gateway.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: replies are looked at member by member

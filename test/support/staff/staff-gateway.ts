@@ -1,7 +1,7 @@
+import { StaffAuthenticator } from '../../../src/accounts/staff/staff-authenticator.ts';
+import type { StaffRole } from '../../../src/accounts/staff/staff-member.entity.ts';
+import { StaffSessions } from '../../../src/accounts/staff/staff-sessions.ts';
 import { openHasher } from '../../../src/app/bootstrap.ts';
-import { StaffAuthenticator } from '../../../src/staff/staff-authenticator.ts';
-import type { StaffRole } from '../../../src/staff/staff-member.entity.ts';
-import { StaffSessions } from '../../../src/staff/staff-sessions.ts';
 import { TestClock } from '../gateway/clock.ts';
 import { startGateway, type TestGateway } from '../gateway/gateway.ts';
 import { StaffBrowser } from './staff-browser.ts';

@@ -1,5 +1,5 @@
 import { addressExample } from '../../../src/chains/addresses/address.ts';
-import { eventId } from '../../../src/reports/event-facts.ts';
+import { eventId } from '../../../src/orders/read/event-facts.ts';
 import { CabinetClient } from '../cabinet/cabinet-client.ts';
 import { feedCatchesUp, orderBody } from '../gateway/orders.ts';
 import type { MadeOrder, SettledGateway } from '../gateway/settled-gateway.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
+import { KeyHasher } from '../../../src/accounts/partners/secret-key.ts';
 import { createOrm } from '../../../src/app/orm.ts';
-import { systemClock } from '../../../src/clock.ts';
-import { KeyHasher } from '../../../src/partners/secret-key.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import type { WebhookCrashPoint } from '../../../src/webhooks/crash-points.ts';
 import { WebhookDispatcher } from '../../../src/webhooks/dispatcher.ts';
 import { Egress } from '../../../src/webhooks/egress.ts';

@@ -1,5 +1,5 @@
 import { ClosingStack } from '../../../src/app/closing-stack.ts';
-import type { Log } from '../../../src/log.ts';
+import type { Log } from '../../../src/base/log.ts';
 
 const errors: Record<string, unknown>[] = [];
 const log = { error: (members: Record<string, unknown>) => errors.push(members) } as unknown as Log;

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { openNetworks, unsafeSettings } from '../../../src/app/open-networks.ts';
-import { LiveNetworks } from '../../../src/chains/networks/live-networks.ts';
-import { readNetworks } from '../../../src/chains/networks/network-file.ts';
+import { LiveNetworks } from '../../../src/chains/families/live-networks.ts';
+import { readNetworks } from '../../../src/chains/families/network-file.ts';
 import { ConfigError, loadConfig } from '../../../src/config/load-config.ts';
-import { chainCoins } from '../../../src/currencies/chain-coins.ts';
+import { chainCoins } from '../../../src/market/currencies/chain-coins.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'networks-'));
 afterAll(() => rmSync(folder, { recursive: true }));

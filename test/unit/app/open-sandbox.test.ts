@@ -1,10 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { openSandbox, type SandboxSetup } from '../../../src/app/open-sandbox.ts';
-import type { LiveNetworks } from '../../../src/chains/networks/live-networks.ts';
-import { systemClock } from '../../../src/clock.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import type { LiveNetworks } from '../../../src/chains/families/live-networks.ts';
 import type { RepeatableRequests } from '../../../src/orders/repeatable-requests.ts';
-import type { Call } from '../../../src/rest/call.ts';
-import { type SandboxParts, sandboxHandlers } from '../../../src/rest/sandbox.ts';
+import type { Call } from '../../../src/surfaces/rest/api/call.ts';
+import { type SandboxParts, sandboxHandlers } from '../../../src/surfaces/rest/partner/sandbox.ts';
 
 function setup(live: readonly string[]): SandboxSetup {
   const networks = { live: new Map(live.map((chain) => [chain, {}])) } as unknown as LiveNetworks;

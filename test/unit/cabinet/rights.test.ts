@@ -1,4 +1,4 @@
-import { memberRoles, operationRows, requireRight, rights, rightsOf } from '../../../src/cabinet/rights.ts';
+import { memberRoles, operationRows, requireRight, rights, rightsOf } from '../../../src/accounts/members/rights.ts';
 
 // Written out once more: a right that a role gains or loses by mistake must not pass.
 const expected = {

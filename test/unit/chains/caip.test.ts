@@ -1,10 +1,10 @@
-import { familyOf } from '../../../src/chains/families.ts';
+import { familyOf } from '../../../src/chains/families/families.ts';
+import { LiveNetworks } from '../../../src/chains/families/live-networks.ts';
 import { assetId, mainChainId, sandboxChainId } from '../../../src/chains/networks/caip.ts';
-import { LiveNetworks } from '../../../src/chains/networks/live-networks.ts';
 import type { NetworkConfig } from '../../../src/chains/networks/network-config.ts';
 import { allNetworks, networkById } from '../../../src/chains/networks/networks.ts';
-import { Assets } from '../../../src/currencies/assets.ts';
-import { currencySeed } from '../../../src/currencies/seed.ts';
+import { Assets } from '../../../src/market/currencies/assets.ts';
+import { currencySeed } from '../../../src/market/currencies/seed.ts';
 
 /** https://standards.chainagnostic.org/CAIPs/caip-2 and caip-19 */
 const chainId = /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/;

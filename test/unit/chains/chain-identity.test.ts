@@ -1,6 +1,6 @@
 import { chainIdsOf, evmChains } from '../../../src/chains/evm/evm-chain-ids.ts';
-import { isIdentityOfValue } from '../../../src/chains/networks/chain-identity.ts';
-import { utxoChains, utxoParams } from '../../../src/chains/utxo/utxo-params.ts';
+import { isIdentityOfValue } from '../../../src/chains/families/chain-identity.ts';
+import { utxoChains, utxoParams } from '../../../src/chains/networks/utxo-params.ts';
 
 const hash = `0x${'1'.repeat(64)}`;
 

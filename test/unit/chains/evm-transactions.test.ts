@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { deriveDepositAddress } from '../../../src/chains/addresses/deposit-address.ts';
-import type { PaymentIntent, PreparedTx } from '../../../src/chains/chain-adapter.ts';
 import { transferCall } from '../../../src/chains/evm/erc20.ts';
 import { EvmTransactions } from '../../../src/chains/evm/evm-transactions.ts';
 import { decodePayload, type EvmTx, encodePayload, openEvmTx } from '../../../src/chains/evm/evm-tx.ts';
-import { SignerError } from '../../../src/chains/signer.ts';
+import type { PaymentIntent, PreparedTx } from '../../../src/chains/port/chain-adapter.ts';
+import { SignerError } from '../../../src/chains/port/signer.ts';
 import { SignerKeys } from '../../../src/signer/signer-keys.ts';
 
 const keys = new SignerKeys(new Uint8Array(32).fill(7));

@@ -1,4 +1,4 @@
-import { chainKinds, families, familyOf } from '../../../src/chains/families.ts';
+import { chainKinds, families, familyOf } from '../../../src/chains/families/families.ts';
 import type { NetworkConfig } from '../../../src/chains/networks/network-config.ts';
 import { allNetworks } from '../../../src/chains/networks/networks.ts';
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import { ChainError } from '../../../src/chains/chain-adapter.ts';
 import type { NodeConfig } from '../../../src/chains/networks/network-config.ts';
 import { JsonRpcNode, type JsonRpcOptions, RpcError } from '../../../src/chains/nodes/json-rpc.ts';
+import { ChainError } from '../../../src/chains/port/chain-adapter.ts';
 import { close, listen } from '../../support/http/local-server.ts';
 
 interface Call {

@@ -1,5 +1,5 @@
+import { Big } from '../../../src/base/money.ts';
 import { levelOf } from '../../../src/chains/networks/network-config.ts';
-import { Big } from '../../../src/money.ts';
 
 describe('levelOf', () => {
   it.each([

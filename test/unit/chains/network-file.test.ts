@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { evmChains } from '../../../src/chains/evm/evm-chain-ids.ts';
+import { LiveNetworks } from '../../../src/chains/families/live-networks.ts';
+import { loadNetworks, NetworkFileError, readNetworks } from '../../../src/chains/families/network-file.ts';
 import { flag } from '../../../src/chains/networks/file-section.ts';
-import { LiveNetworks } from '../../../src/chains/networks/live-networks.ts';
 import type { EvmNetwork, UtxoNetwork } from '../../../src/chains/networks/network-config.ts';
-import { loadNetworks, NetworkFileError, readNetworks } from '../../../src/chains/networks/network-file.ts';
 import { allNetworks } from '../../../src/chains/networks/networks.ts';
-import { chainCoins } from '../../../src/currencies/chain-coins.ts';
+import { chainCoins } from '../../../src/market/currencies/chain-coins.ts';
 import { liveLimits } from '../../../src/signer/live-limits.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'networks-'));

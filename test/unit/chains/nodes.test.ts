@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { ChainError } from '../../../src/chains/chain-adapter.ts';
 import { JsonRpcNode, RpcError } from '../../../src/chains/nodes/json-rpc.ts';
 import { Nodes, type NodesOptions } from '../../../src/chains/nodes/nodes.ts';
+import { ChainError } from '../../../src/chains/port/chain-adapter.ts';
 
 const [a, b, c] = ['a', 'b', 'c'].map(
   (name) => new JsonRpcNode({ url: `http://${name}.test`, user: null, password: null, headers: {} }),

@@ -2,7 +2,7 @@ import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { type PaymentRequest, paymentUri } from '../../../src/chains/addresses/payment-uri.ts';
 import { mainChainId, sandboxChainId } from '../../../src/chains/networks/caip.ts';
 import { networkById } from '../../../src/chains/networks/networks.ts';
-import { currencySeed } from '../../../src/currencies/seed.ts';
+import { currencySeed } from '../../../src/market/currencies/seed.ts';
 
 const evm = '0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B';
 const usdt = '0xdAC17F958D2ee523a2206206994597C13D831ec7';

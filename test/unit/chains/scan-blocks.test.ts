@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { type BlockRef, ChainError, type Cursor, ReorgTooDeep } from '../../../src/chains/chain-adapter.ts';
 import { type BlockSource, type ScanLimits, scanBlocks, startCursor } from '../../../src/chains/nodes/scan-blocks.ts';
+import { type BlockRef, ChainError, type Cursor, ReorgTooDeep } from '../../../src/chains/port/chain-adapter.ts';
 
 /** A chain in memory, which may change before any question that it is asked. */
 class MemoryChain implements BlockSource {

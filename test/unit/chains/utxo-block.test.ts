@@ -1,6 +1,6 @@
+import { fromUnits } from '../../../src/base/money.ts';
 import { parseCoins } from '../../../src/chains/utxo/utxo-amount.ts';
 import { readBlock } from '../../../src/chains/utxo/utxo-block.ts';
-import { fromUnits } from '../../../src/money.ts';
 
 const hash = (digit: string): string => digit.repeat(64);
 const output = (n: number, value: unknown, script: object) => ({ n: String(n), value, scriptPubKey: script });

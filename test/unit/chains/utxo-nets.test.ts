@@ -5,7 +5,7 @@ import { addressExample, checkAddress } from '../../../src/chains/addresses/addr
 import { AddressStock } from '../../../src/chains/addresses/address-stock.ts';
 import { deriveDepositAddress } from '../../../src/chains/addresses/deposit-address.ts';
 import { networkById } from '../../../src/chains/networks/networks.ts';
-import { useUtxoNets, utxoNet } from '../../../src/chains/utxo/utxo-nets.ts';
+import { useUtxoNets, utxoNet } from '../../../src/chains/networks/utxo-nets.ts';
 
 const root = HDKey.fromMasterSeed(mnemonicToSeedSync(`${'abandon '.repeat(11)}about`));
 const xpub = (id: string): string => root.derive(networkById(id)?.accountPath ?? '').publicExtendedKey;

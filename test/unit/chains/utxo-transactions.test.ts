@@ -1,9 +1,9 @@
 import { base64, hex } from '@scure/base';
 import { OutScript, RawTx, SigHash, Transaction, WIF } from '@scure/btc-signer';
-import type { PaymentIntent, PreparedTx } from '../../../src/chains/chain-adapter.ts';
 import { depositPath, hotWalletPath, networkOfChain } from '../../../src/chains/networks/networks.ts';
-import { SignerError } from '../../../src/chains/signer.ts';
-import { utxoParams } from '../../../src/chains/utxo/utxo-params.ts';
+import { utxoParams } from '../../../src/chains/networks/utxo-params.ts';
+import type { PaymentIntent, PreparedTx } from '../../../src/chains/port/chain-adapter.ts';
+import { SignerError } from '../../../src/chains/port/signer.ts';
 import {
   decodePsbt,
   encodePsbt,

@@ -1,5 +1,5 @@
-import { explorerUrl } from '../../../src/currencies/explorer-url.ts';
-import { currencySeed } from '../../../src/currencies/seed.ts';
+import { explorerUrl } from '../../../src/market/currencies/explorer-url.ts';
+import { currencySeed } from '../../../src/market/currencies/seed.ts';
 
 const pages = {
   explorerTxUrl: 'https://mempool.space/tx/{tx}',

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { coinIcon, coinIconPath } from '../../../src/currencies/icons.ts';
-import { currencySeed } from '../../../src/currencies/seed.ts';
 import { coinIcons } from '../../../src/generated/coin-icons.ts';
+import { coinIcon, coinIconPath } from '../../../src/market/currencies/icons.ts';
+import { currencySeed } from '../../../src/market/currencies/seed.ts';
 
 const coins = [...new Set(currencySeed.map(({ coin }) => coin))];
 

@@ -3,8 +3,8 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { base32, base58, createBase58check } from '@scure/base';
 import Big from 'big.js';
 import { networkById } from '../../../src/chains/networks/networks.ts';
-import { type CurrencySeed, currencySeed } from '../../../src/currencies/seed.ts';
-import { sandboxPrices } from '../../../src/rates/sources/sandbox-prices.ts';
+import { type CurrencySeed, currencySeed } from '../../../src/market/currencies/seed.ts';
+import { sandboxPrices } from '../../../src/market/rates/sources/sandbox-prices.ts';
 
 const coins = [...new Set(currencySeed.map(({ coin }) => coin))];
 const evmNetworks = new Set(['ERC20', 'BEP20', 'POLYGON', 'ARBITRUM', 'OPTIMISM', 'BASE', 'AVAXC']);

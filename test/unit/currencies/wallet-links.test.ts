@@ -1,10 +1,10 @@
-import { LiveNetworks } from '../../../src/chains/networks/live-networks.ts';
-import { readNetworks } from '../../../src/chains/networks/network-file.ts';
-import { Assets } from '../../../src/currencies/assets.ts';
-import { chainCoins } from '../../../src/currencies/chain-coins.ts';
-import type { CurrencyCatalogue } from '../../../src/currencies/currency-catalogue.ts';
-import { currencySeed } from '../../../src/currencies/seed.ts';
-import { WalletLinks } from '../../../src/currencies/wallet-links.ts';
+import { LiveNetworks } from '../../../src/chains/families/live-networks.ts';
+import { readNetworks } from '../../../src/chains/families/network-file.ts';
+import { Assets } from '../../../src/market/currencies/assets.ts';
+import { chainCoins } from '../../../src/market/currencies/chain-coins.ts';
+import type { CurrencyCatalogue } from '../../../src/market/currencies/currency-catalogue.ts';
+import { currencySeed } from '../../../src/market/currencies/seed.ts';
+import { WalletLinks } from '../../../src/market/currencies/wallet-links.ts';
 
 const catalogue = {
   find: (coin: string, network: string) =>

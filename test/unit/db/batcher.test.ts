@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
-import { type BatchBounds, Batcher, runAlone } from '../../../src/db/batcher.ts';
-import { AppError } from '../../../src/errors.ts';
+import { type BatchBounds, Batcher, runAlone } from '../../../src/base/db/batcher.ts';
+import { AppError } from '../../../src/base/errors.ts';
 
 const bounds: BatchBounds = {
   items: 4,

@@ -2,9 +2,9 @@ import { connect } from 'node:net';
 import { Writable } from 'node:stream';
 import express from 'express';
 import { type Listener, listen } from '../../../src/app/listener.ts';
-import type { StaffApi } from '../../../src/graphql/server/staff-api.ts';
-import { staffApiOnDemand } from '../../../src/graphql/server/staff-api-on-demand.ts';
-import { createLog } from '../../../src/log.ts';
+import { createLog } from '../../../src/base/log.ts';
+import type { StaffApi } from '../../../src/surfaces/graphql/server/staff-api.ts';
+import { staffApiOnDemand } from '../../../src/surfaces/graphql/server/staff-api-on-demand.ts';
 
 const log: string[] = [];
 const logStream = new Writable({

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { every, type Repeated, repeat, withPause } from '../../../src/jobs/repeat.ts';
+import { every, type Repeated, repeat, withPause } from '../../../src/base/jobs/repeat.ts';
 
 let repeated: Repeated | undefined;
 afterEach(() => repeated?.stop());

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { addressReader, nodeAddress, unknownAddress } from '../../../src/limits/client-address.ts';
+import { addressReader, nodeAddress, unknownAddress } from '../../../src/base/limits/client-address.ts';
 
 /** A request as a listener sees it. */
 const request = (peer: string, forwarded?: string) =>

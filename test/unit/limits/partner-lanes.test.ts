@@ -1,4 +1,4 @@
-import { PartnerLanes } from '../../../src/limits/partner-lanes.ts';
+import { PartnerLanes } from '../../../src/base/limits/partner-lanes.ts';
 
 const refused = expect.objectContaining({ kind: 'rate_limited' });
 const settled = () => new Promise((resolve) => setImmediate(resolve));

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Timeouts } from '../../../src/limits/timeouts.ts';
+import { Timeouts } from '../../../src/base/limits/timeouts.ts';
 
 describe('Timeouts', () => {
   it('returns the result or the error of a call', async () => {

@@ -1,11 +1,11 @@
 import { brotliCompressSync, constants } from 'node:zlib';
-import { pageScript, pageStyle } from '../../../src/order-page/page-assets.ts';
-import { orderHtml } from '../../../src/order-page/page-html.ts';
-import { pageView } from '../../../src/order-page/page-view.ts';
 import { type OrderStatus, orderMoves, orderStatuses } from '../../../src/orders/order-status.ts';
-import type { DepositDetails, OrderDetails, PaymentDetails } from '../../../src/reports/order-details.ts';
-import type { LinkedOrder } from '../../../src/reports/partner-orders.ts';
-import type { RefundReason } from '../../../src/reports/refund-reasons.ts';
+import type { DepositDetails, OrderDetails, PaymentDetails } from '../../../src/orders/read/order-details.ts';
+import type { LinkedOrder } from '../../../src/orders/read/partner-orders.ts';
+import type { RefundReason } from '../../../src/orders/read/refund-reasons.ts';
+import { pageScript, pageStyle } from '../../../src/surfaces/pages/page-assets.ts';
+import { orderHtml } from '../../../src/surfaces/pages/page-html.ts';
+import { pageView } from '../../../src/surfaces/pages/page-view.ts';
 
 const now = new Date('2026-11-23T10:10:00.000Z');
 const sandbox = { isOfValue: () => false, explorerUrl: () => null };

@@ -1,8 +1,8 @@
-import { currencySeed } from '../../../src/currencies/seed.ts';
-import { Big } from '../../../src/money.ts';
+import { Big } from '../../../src/base/money.ts';
+import { currencySeed } from '../../../src/market/currencies/seed.ts';
+import { PriceBook } from '../../../src/market/rates/price-book.ts';
 import { ActionOffers, type AskedOrder, type ExchangeOffer } from '../../../src/orders/action-offers.ts';
 import { exchangeTerms, grossOf } from '../../../src/orders/exchange-terms.ts';
-import { PriceBook } from '../../../src/rates/price-book.ts';
 import { TestClock } from '../../support/gateway/clock.ts';
 import { Dice } from '../../support/gateway/dice.ts';
 import { PriceWindowsInMemory } from '../../support/gateway/price-windows.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { Big, floorTo, fractionDigits } from '../../../src/money.ts';
+import { Big, floorTo, fractionDigits } from '../../../src/base/money.ts';
+import { quoteTerms } from '../../../src/market/rates/quote.ts';
 import { exchangedAmount, exchangeTerms, leastBought } from '../../../src/orders/exchange-terms.ts';
-import { quoteTerms } from '../../../src/rates/quote.ts';
 
 /** A decimal with at most so many digits after the point, above zero. */
 const amount = (decimals: number, most: bigint): fc.Arbitrary<Big> =>

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { Big } from '../../../src/money.ts';
+import { Big } from '../../../src/base/money.ts';
 import { dollars, usdOf, usdText } from '../../../src/orders/usd.ts';
 
 describe('US dollars of the caps', () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { generateKey, KeyHasher, parseKey } from '../../../src/partners/secret-key.ts';
+import { generateKey, KeyHasher, parseKey } from '../../../src/accounts/partners/secret-key.ts';
 
 describe('a key', () => {
   it('has the documented form and can be parsed', () => {

@@ -1,7 +1,7 @@
-import type { AppError } from '../../../src/errors.ts';
-import { Big, formatDecimal } from '../../../src/money.ts';
-import { BindingQuotes } from '../../../src/rates/binding-quotes.ts';
-import { type QuoteToken, QuoteTokens } from '../../../src/rates/quote-token.ts';
+import type { AppError } from '../../../src/base/errors.ts';
+import { Big, formatDecimal } from '../../../src/base/money.ts';
+import { BindingQuotes } from '../../../src/market/rates/binding-quotes.ts';
+import { type QuoteToken, QuoteTokens } from '../../../src/market/rates/quote-token.ts';
 import {
   bindingQuotes,
   quoteKey,

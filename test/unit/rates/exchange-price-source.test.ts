@@ -1,7 +1,7 @@
+import { createLog } from '../../../src/base/log.ts';
 import type { ExchangeName, Ticker } from '../../../src/exchanges/exchange.ts';
-import { createLog } from '../../../src/log.ts';
-import { PriceBook } from '../../../src/rates/price-book.ts';
-import { ExchangePriceSource } from '../../../src/rates/sources/exchange-price-source.ts';
+import { PriceBook } from '../../../src/market/rates/price-book.ts';
+import { ExchangePriceSource } from '../../../src/market/rates/sources/exchange-price-source.ts';
 import { TestClock } from '../../support/gateway/clock.ts';
 import { LogSink } from '../../support/gateway/log-sink.ts';
 import { PriceWindowsInMemory } from '../../support/gateway/price-windows.ts';

@@ -1,9 +1,9 @@
-import { Big } from '../../../src/money.ts';
-import { PriceBook } from '../../../src/rates/price-book.ts';
-import type { PriceOverride } from '../../../src/rates/price-override.entity.ts';
-import type { SourcePrice } from '../../../src/rates/price-source.ts';
-import { SandboxPriceSource } from '../../../src/rates/sources/sandbox-price-source.ts';
-import { sandboxPrices } from '../../../src/rates/sources/sandbox-prices.ts';
+import { Big } from '../../../src/base/money.ts';
+import { PriceBook } from '../../../src/market/rates/price-book.ts';
+import type { PriceOverride } from '../../../src/market/rates/price-override.entity.ts';
+import type { SourcePrice } from '../../../src/market/rates/price-source.ts';
+import { SandboxPriceSource } from '../../../src/market/rates/sources/sandbox-price-source.ts';
+import { sandboxPrices } from '../../../src/market/rates/sources/sandbox-prices.ts';
 import { TestClock } from '../../support/gateway/clock.ts';
 import { PriceWindowsInMemory } from '../../support/gateway/price-windows.ts';
 

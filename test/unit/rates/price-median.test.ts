@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { Big, maxOf, minOf } from '../../../src/money.ts';
-import { medianPrice } from '../../../src/rates/price-median.ts';
+import { Big, maxOf, minOf } from '../../../src/base/money.ts';
+import { medianPrice } from '../../../src/market/rates/price-median.ts';
 
 const rules = { minSources: 2, outlier: '0.02', disagreement: '0.01' };
 

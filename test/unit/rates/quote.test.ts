@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { Big, floorTo, formatDecimal, fractionDigits } from '../../../src/money.ts';
-import { type PricePair, pairLimits, type QuoteTerms, quoteTerms } from '../../../src/rates/quote.ts';
+import { Big, floorTo, formatDecimal, fractionDigits } from '../../../src/base/money.ts';
+import { type PricePair, pairLimits, type QuoteTerms, quoteTerms } from '../../../src/market/rates/quote.ts';
 
 const btc = { decimals: 8, minAmount: '0.0003', maxAmount: '3', networkFee: '0.00005' };
 const usdt = { decimals: 6, minAmount: '20', maxAmount: '200000', networkFee: '1.5' };

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import type { Currency } from '../../../src/currencies/currency.entity.ts';
-import { currencySeed } from '../../../src/currencies/seed.ts';
-import { AppError } from '../../../src/errors.ts';
-import { Big, floorTo, parseScaled } from '../../../src/money.ts';
-import type { PriceOverride } from '../../../src/rates/price-override.entity.ts';
-import type { SourcePrice } from '../../../src/rates/price-source.ts';
-import { pairLimits, type RateType } from '../../../src/rates/quote.ts';
+import { AppError } from '../../../src/base/errors.ts';
+import { Big, floorTo, parseScaled } from '../../../src/base/money.ts';
+import type { Currency } from '../../../src/market/currencies/currency.entity.ts';
+import { currencySeed } from '../../../src/market/currencies/seed.ts';
+import type { PriceOverride } from '../../../src/market/rates/price-override.entity.ts';
+import type { SourcePrice } from '../../../src/market/rates/price-source.ts';
+import { pairLimits, type RateType } from '../../../src/market/rates/quote.ts';
 import { TestClock } from '../../support/gateway/clock.ts';
 import { currencyRow, quotingRates } from '../../support/gateway/rates.ts';
 

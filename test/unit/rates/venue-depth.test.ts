@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { createLog } from '../../../src/base/log.ts';
+import { Big, formatDecimal } from '../../../src/base/money.ts';
 import { ExchangeUnavailable } from '../../../src/exchanges/exchange.ts';
-import { createLog } from '../../../src/log.ts';
-import { Big, formatDecimal } from '../../../src/money.ts';
-import type { CoinDepth, PriceSource } from '../../../src/rates/price-source.ts';
-import { VenueDepth } from '../../../src/rates/sources/venue-depth.ts';
+import type { CoinDepth, PriceSource } from '../../../src/market/rates/price-source.ts';
+import { VenueDepth } from '../../../src/market/rates/sources/venue-depth.ts';
 import { TestClock } from '../../support/gateway/clock.ts';
 import { LogSink } from '../../support/gateway/log-sink.ts';
 import { quotingRates } from '../../support/gateway/rates.ts';

@@ -1,5 +1,5 @@
-import { KeyHasher } from '../../../src/partners/secret-key.ts';
-import { cursorPurpose, ListCursors } from '../../../src/reports/list-cursor.ts';
+import { KeyHasher } from '../../../src/accounts/partners/secret-key.ts';
+import { cursorPurpose, ListCursors } from '../../../src/orders/read/list-cursor.ts';
 
 const [old, newer] = [
   { version: 1, secret: 'a'.repeat(64) },

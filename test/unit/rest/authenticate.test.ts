@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { verifySignature } from '../../../src/rest/authenticate.ts';
-import type { Call } from '../../../src/rest/call.ts';
+import { verifySignature } from '../../../src/surfaces/rest/api/authenticate.ts';
+import type { Call } from '../../../src/surfaces/rest/api/call.ts';
 
 const secret = 's'.repeat(40);
 const signed = (body: string) => createHmac('sha256', secret).update(body).digest('hex');

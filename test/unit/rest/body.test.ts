@@ -1,9 +1,9 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import fc from 'fast-check';
-import { Big, isDecimal } from '../../../src/money.ts';
-import { numberSource, parseBody, readBody } from '../../../src/rest/body.ts';
-import { Call } from '../../../src/rest/call.ts';
+import { Big, isDecimal } from '../../../src/base/money.ts';
+import { numberSource, parseBody, readBody } from '../../../src/surfaces/rest/api/body.ts';
+import { Call } from '../../../src/surfaces/rest/api/call.ts';
 
 describe('readBody', () => {
   it('refuses the body of a client that disconnected as an invalid request', async () => {

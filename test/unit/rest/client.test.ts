@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { addressReader } from '../../../src/limits/client-address.ts';
-import { clientReader } from '../../../src/rest/client.ts';
+import { addressReader } from '../../../src/base/limits/client-address.ts';
+import { clientReader } from '../../../src/surfaces/rest/api/client.ts';
 
 describe('the client of a request', () => {
   const headers = { 'x-forwarded-for': '203.0.113.8', 'x-forwarded-proto': 'https' };

@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { streamEvent, writeOut } from '../../../src/rest/event-stream.ts';
+import { streamEvent, writeOut } from '../../../src/surfaces/rest/api/event-stream.ts';
 
 /** Answers one raw request by the given function. */
 async function served(answer: (res: ServerResponse) => Promise<unknown>, isRead: boolean): Promise<unknown> {

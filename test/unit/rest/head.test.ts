@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { headerLine, keepAliveMs, writeHead } from '../../../src/rest/head.ts';
+import { headerLine, keepAliveMs, writeHead } from '../../../src/surfaces/rest/api/head.ts';
 
 const body = '{"detail":"größer"}';
 const length = Buffer.byteLength(body);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { readContract } from '../../../src/rest/contract.ts';
-import { jsonWriter } from '../../../src/rest/json-writer.ts';
+import { readContract } from '../../../src/surfaces/rest/api/contract.ts';
+import { jsonWriter } from '../../../src/surfaces/rest/api/json-writer.ts';
 
 const document = readContract();
 const write = jsonWriter(document, 'RateQuote');

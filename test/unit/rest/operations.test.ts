@@ -1,7 +1,7 @@
-import { keyScopes } from '../../../src/partners/key-scope.ts';
-import { apiRoot, readContract } from '../../../src/rest/contract.ts';
-import { type OperationRow, Operations, operationRows } from '../../../src/rest/operations.ts';
-import { sandboxPaths } from '../../../src/rest/sandbox.ts';
+import { keyScopes } from '../../../src/accounts/partners/key-scope.ts';
+import { apiRoot, readContract } from '../../../src/surfaces/rest/api/contract.ts';
+import { type OperationRow, Operations, operationRows } from '../../../src/surfaces/rest/api/operations.ts';
+import { sandboxPaths } from '../../../src/surfaces/rest/partner/sandbox.ts';
 
 interface Contracted {
   readonly operationId: string;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { Big } from '../../../src/base/money.ts';
 import { checkAddress } from '../../../src/chains/addresses/address.ts';
 import { allNetworks } from '../../../src/chains/networks/networks.ts';
-import { Big } from '../../../src/money.ts';
 import {
   magicAddress,
   magicAmount,
@@ -9,7 +9,7 @@ import {
   magicDeposits,
   magicOutcome,
   magicOutcomes,
-} from '../../../src/sandbox/magic-values.ts';
+} from '../../../src/settlement/sandbox/magic-values.ts';
 
 const guide = readFileSync(new URL('../../../docs/partners/sandbox.md', import.meta.url), 'utf8');
 

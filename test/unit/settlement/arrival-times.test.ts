@@ -1,14 +1,14 @@
 import fc from 'fast-check';
-import type { BlockRef, ScanResult } from '../../../src/chains/chain-adapter.ts';
 import { allNetworks } from '../../../src/chains/networks/networks.ts';
+import type { BlockRef, ScanResult } from '../../../src/chains/port/chain-adapter.ts';
+import type { Deposit } from '../../../src/settlement/rows/deposit.entity.ts';
 import {
   earlierBounds,
   type ScanTimes,
   timeBounds,
   timelinessOf,
   withEffectiveTimes,
-} from '../../../src/settlement/deposits/arrival-times.ts';
-import type { Deposit } from '../../../src/settlement/deposits/deposit.entity.ts';
+} from '../../../src/settlement/rules/arrival-times.ts';
 
 const minute = 60_000;
 /** Minutes after the order was made; its window ends at 30, and its grace at 40. */

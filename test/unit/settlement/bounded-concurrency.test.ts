@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { smaller } from '../../../src/settlement/bounded-concurrency.ts';
+import { smaller } from '../../../src/settlement/turns/bounded-concurrency.ts';
 
 describe('smaller', () => {
   const members = (count: number): number[] => Array.from({ length: count }, (_, index) => index);

@@ -1,7 +1,7 @@
-import { Big } from '../../../src/money.ts';
-import { availableToReturn, isInDebit, owedToClient } from '../../../src/settlement/deposits/client-account.ts';
-import type { Payment, PaymentState } from '../../../src/settlement/payments/payment.entity.ts';
-import type { Trade } from '../../../src/settlement/venues/trade.entity.ts';
+import { Big } from '../../../src/base/money.ts';
+import type { Payment, PaymentState } from '../../../src/settlement/rows/payment.entity.ts';
+import type { Trade } from '../../../src/settlement/rows/trade.entity.ts';
+import { availableToReturn, isInDebit, owedToClient } from '../../../src/settlement/rules/client-account.ts';
 
 const btc = { coin: 'BTC', network: 'BTC' };
 const ltc = { coin: 'LTC', network: 'LTC' };

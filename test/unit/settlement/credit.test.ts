@@ -1,6 +1,6 @@
-import type { Deposit } from '../../../src/settlement/deposits/deposit.entity.ts';
-import type { ScannedTo } from '../../../src/settlement/settling.ts';
-import { isConfirmed } from '../../../src/settlement/steps/credit.ts';
+import type { Deposit } from '../../../src/settlement/rows/deposit.entity.ts';
+import { isConfirmed } from '../../../src/settlement/rules/credit.ts';
+import type { ScannedTo } from '../../../src/settlement/rules/settling.ts';
 
 /** A deposit in block 100 that needs three confirmations. */
 const deposit = (changes: Partial<Deposit> = {}) =>

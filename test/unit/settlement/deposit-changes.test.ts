@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { ScanTimes } from '../../../src/settlement/deposits/arrival-times.ts';
-import type { Arrival } from '../../../src/settlement/deposits/arrivals.ts';
-import type { Deposit } from '../../../src/settlement/deposits/deposit.entity.ts';
-import { type KnownDeposits, storeArrival } from '../../../src/settlement/deposits/deposit-changes.ts';
+import type { Deposit } from '../../../src/settlement/rows/deposit.entity.ts';
+import type { ScanTimes } from '../../../src/settlement/rules/arrival-times.ts';
+import type { Arrival } from '../../../src/settlement/scan/arrivals.ts';
+import { type KnownDeposits, storeArrival } from '../../../src/settlement/scan/deposit-changes.ts';
 
 const known = {
   chain: 'ethereum',

@@ -1,6 +1,6 @@
-import type { Deposit } from '../../../src/settlement/deposits/deposit.entity.ts';
-import type { Settling } from '../../../src/settlement/settling.ts';
-import { isOrderCurrency } from '../../../src/settlement/steps/match.ts';
+import type { Deposit } from '../../../src/settlement/rows/deposit.entity.ts';
+import { isOrderCurrency } from '../../../src/settlement/rules/match.ts';
+import type { Settling } from '../../../src/settlement/rules/settling.ts';
 
 describe('a deposit to an order for USDT on ERC20', () => {
   const settling = { order: { coinFrom: 'USDT', networkFrom: 'ERC20' } } as Settling;

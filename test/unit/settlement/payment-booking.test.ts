@@ -1,6 +1,6 @@
-import type { Payment } from '../../../src/settlement/payments/payment.entity.ts';
-import type { PaymentAttempt } from '../../../src/settlement/payments/payment-attempt.entity.ts';
-import { bookingOfEnd } from '../../../src/settlement/payments/payment-booking.ts';
+import { bookingOfEnd } from '../../../src/settlement/pay/payment-booking.ts';
+import type { Payment } from '../../../src/settlement/rows/payment.entity.ts';
+import type { PaymentAttempt } from '../../../src/settlement/rows/payment-attempt.entity.ts';
 
 const eth = { coin: 'ETH', network: 'ETH', decimals: 18, networkFee: '0.001' };
 const attempt = { attempt: 2, fee: '0.002' } as PaymentAttempt;

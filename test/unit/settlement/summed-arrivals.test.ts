@@ -1,7 +1,7 @@
-import type { Transfer } from '../../../src/chains/chain-adapter.ts';
 import { transfersOf } from '../../../src/chains/evm/evm-transfers.ts';
+import type { Transfer } from '../../../src/chains/port/chain-adapter.ts';
 import { readTransfers } from '../../../src/chains/utxo/utxo-block.ts';
-import { type Arrival, summed } from '../../../src/settlement/deposits/arrivals.ts';
+import { type Arrival, summed } from '../../../src/settlement/scan/arrivals.ts';
 
 const block = { height: 1, hash: 'b', parent: 'a' };
 

@@ -1,6 +1,6 @@
+import { Big, floorTo } from '../../../src/base/money.ts';
 import type { BookLevel, MarketNow } from '../../../src/exchanges/exchange.ts';
-import { Big, floorTo } from '../../../src/money.ts';
-import { type BoundedTrade, ceilToStep, returnLimit, tradeLimits } from '../../../src/settlement/venues/trade-bound.ts';
+import { type BoundedTrade, ceilToStep, returnLimit, tradeLimits } from '../../../src/settlement/rows/trade-bound.ts';
 import { Dice } from '../../support/gateway/dice.ts';
 
 const one = new Big('1');

@@ -1,8 +1,8 @@
 import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { PaymentIntent, PreparedTx } from '../../../src/chains/chain-adapter.ts';
-import type { TransactionSigner } from '../../../src/chains/transaction-signer.ts';
+import type { PaymentIntent, PreparedTx } from '../../../src/chains/port/chain-adapter.ts';
+import type { TransactionSigner } from '../../../src/chains/port/transaction-signer.ts';
 import { type ChainLimits, limitsDigest, type SigningLimits } from '../../../src/signer/limits.ts';
 import { type LocalSigner, openLocalSigner } from '../../../src/signer/local-signer.ts';
 import { TestClock } from '../../support/gateway/clock.ts';

@@ -5,7 +5,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { entropyToMnemonic, mnemonicToSeedSync } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
-import type { PaymentIntent, PreparedTx } from '../../../src/chains/chain-adapter.ts';
+import type { PaymentIntent, PreparedTx } from '../../../src/chains/port/chain-adapter.ts';
 import {
   encodePayload,
   openSandboxTx,

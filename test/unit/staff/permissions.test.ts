@@ -1,4 +1,4 @@
-import { isPermitted, type Permission } from '../../../src/staff/permissions.ts';
+import { isPermitted, type Permission } from '../../../src/accounts/staff/permissions.ts';
 
 // The table of rights under test/nets has every operation. These are the lines that matter most.
 describe('a member of staff', () => {

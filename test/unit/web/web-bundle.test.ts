@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { type Surface, WebBundle, webPolicy } from '../../../src/web/web-bundle.ts';
+import { type Surface, WebBundle, webPolicy } from '../../../src/surfaces/pages/web-bundle.ts';
 
 const addressesOf = (surface: Surface): string[] =>
   JSON.parse(readFileSync(`web/dist/${surface}/addresses.json`, 'utf8'));

@@ -5,9 +5,9 @@ import { words } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Loaded, PageButtons, PageHead, StatusBadge, TextFilter } from '../../ui/page.tsx';
 import { Ago, Amount, Asset, Badge, Empty, Table } from '../../ui/parts.tsx';
+import type { Search } from '../../ui/search.ts';
 import { type Asked, query, type Schemas } from '../api.ts';
 import { askedOrders } from '../order-filter.ts';
-import type { Search } from '../router.tsx';
 import { Allowed, useMay } from '../session.tsx';
 import { OrderLink } from '../shared.tsx';
 

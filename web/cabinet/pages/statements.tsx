@@ -5,8 +5,8 @@ import { count } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Loaded, PageButtons, PageHead } from '../../ui/page.tsx';
 import { Amount, Asset, Card, Empty, Table, Time } from '../../ui/parts.tsx';
+import type { Search } from '../../ui/search.ts';
 import { addressOf, query, type Schemas } from '../api.ts';
-import type { Search } from '../router.tsx';
 import { Allowed, useMay } from '../session.tsx';
 import { OrderLink } from '../shared.tsx';
 

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { phrase, words } from '../../ui/format.ts';
 import { Loaded, PageHead } from '../../ui/page.tsx';
 import { Ago, Badge, Card, Empty, Segments } from '../../ui/parts.tsx';
+import type { Search } from '../../ui/search.ts';
 import { query } from '../api.ts';
 import { decisionsOf } from '../decide.tsx';
 import {
@@ -14,7 +15,6 @@ import {
   type ProposalsQuery,
 } from '../generated/graphql.ts';
 import { AttentionQueue, assetOf } from '../queue.tsx';
-import type { Search } from '../router.tsx';
 import { Allowed, useMay, useMember } from '../session.tsx';
 import { Actions, OrderLink, Pair } from '../shared.tsx';
 

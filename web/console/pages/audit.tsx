@@ -5,10 +5,10 @@ import { phrase, words } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Loaded, PageHead } from '../../ui/page.tsx';
 import { Badge, Card, Empty, Time, type Tone } from '../../ui/parts.tsx';
+import type { Search } from '../../ui/search.ts';
 import { query } from '../api.ts';
 import { changesOf } from '../diff.ts';
 import { AuditDocument, type AuditQuery, type AuditStep, StaffDocument } from '../generated/graphql.ts';
-import type { Search } from '../router.tsx';
 import { Allowed, useMay } from '../session.tsx';
 import { DayRange, Pager } from '../shared.tsx';
 

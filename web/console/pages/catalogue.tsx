@@ -5,6 +5,7 @@ import { faultsOf } from '../../ui/failure.ts';
 import { duration, percent } from '../../ui/format.ts';
 import { Loaded, PageHead } from '../../ui/page.tsx';
 import { Ago, Amount, Badge, Card, Empty, Facts, Notice, Segments, Table, Time } from '../../ui/parts.tsx';
+import type { Search } from '../../ui/search.ts';
 import { query } from '../api.ts';
 import {
   CatalogueDocument,
@@ -18,7 +19,6 @@ import {
   SwitchCurrencyDocument,
 } from '../generated/graphql.ts';
 import { PartnerPicker } from '../partner-picker.tsx';
-import type { Search } from '../router.tsx';
 import { Allowed, useMay } from '../session.tsx';
 import { type Action, Actions, send } from '../shared.tsx';
 

@@ -5,6 +5,7 @@ import { count, usd, words } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Loaded, PageHead } from '../../ui/page.tsx';
 import { Ago, Amount, Badge, Card, Empty, Meter, Notice, Skeleton, Table, type Tone } from '../../ui/parts.tsx';
+import type { Search } from '../../ui/search.ts';
 import { query } from '../api.ts';
 import {
   BalancesDocument,
@@ -14,7 +15,6 @@ import {
   ResumePayoutsDocument,
   StopPayoutsDocument,
 } from '../generated/graphql.ts';
-import type { Search } from '../router.tsx';
 import { Allowed, useMay } from '../session.tsx';
 import { Actions, send } from '../shared.tsx';
 

@@ -5,6 +5,7 @@ import { count, words } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Loaded, PageHead, StatusBadge, TextFilter } from '../../ui/page.tsx';
 import { Ago, Amount, Asset, Badge, Empty, Table } from '../../ui/parts.tsx';
+import type { Search } from '../../ui/search.ts';
 import { query } from '../api.ts';
 import {
   type OrderFilter,
@@ -17,7 +18,6 @@ import {
 } from '../generated/graphql.ts';
 import { useMoves } from '../live.ts';
 import { PartnerPicker } from '../partner-picker.tsx';
-import type { Search } from '../router.tsx';
 import { useMay } from '../session.tsx';
 import { type Action, Actions, DayRange, OrderLink, orderStatuses, Pager, send } from '../shared.tsx';
 

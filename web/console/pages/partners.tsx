@@ -5,9 +5,9 @@ import { count, percent, sumOf, usd } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Loaded, PageHead, TextFilter } from '../../ui/page.tsx';
 import { Badge, Empty, Meter, Table } from '../../ui/parts.tsx';
+import type { Search } from '../../ui/search.ts';
 import { query } from '../api.ts';
 import { CreatePartnerDocument, PartnersDocument, type PartnersQuery } from '../generated/graphql.ts';
-import type { Search } from '../router.tsx';
 import { Allowed, useMay } from '../session.tsx';
 import { Actions, Pager, send } from '../shared.tsx';
 

@@ -1,6 +1,6 @@
-import { Big, formatDecimal } from '../../../../src/money.ts';
-import type { PriceSource, SourcePrice } from '../../../../src/rates/price-source.ts';
-import { sandboxPrices } from '../../../../src/rates/sources/sandbox-prices.ts';
+import { Big, formatDecimal } from '../../../../src/base/money.ts';
+import type { PriceSource, SourcePrice } from '../../../../src/market/rates/price-source.ts';
+import { sandboxPrices } from '../../../../src/market/rates/sources/sandbox-prices.ts';
 import type { TestClock } from '../clock.ts';
 import { InjectedFault } from './injected-fault.ts';
 

@@ -1,4 +1,4 @@
-import type { CrashPoint } from '../../../../src/settlement/crash-point.ts';
+import type { CrashPoint } from '../../../../src/settlement/turns/crash-point.ts';
 
 function never<T>(): Promise<T> {
   return new Promise(() => {});

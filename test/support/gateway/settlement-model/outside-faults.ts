@@ -1,7 +1,12 @@
 import type { OutsideWorld } from '../../../../src/app/outside-world.ts';
-import { type ChainAdapter, ChainError, type SignedTx, type Transfer } from '../../../../src/chains/chain-adapter.ts';
-import { type Signer, SignerError } from '../../../../src/chains/signer.ts';
-import type { LiquidityVenue } from '../../../../src/settlement/venues/liquidity-venue.ts';
+import {
+  type ChainAdapter,
+  ChainError,
+  type SignedTx,
+  type Transfer,
+} from '../../../../src/chains/port/chain-adapter.ts';
+import { type Signer, SignerError } from '../../../../src/chains/port/signer.ts';
+import type { LiquidityVenue } from '../../../../src/settlement/rows/liquidity-venue.ts';
 import { withWaiting } from '../../faults/faults.ts';
 import type { Rows } from '../orders.ts';
 import { InjectedFault } from './injected-fault.ts';

@@ -1,6 +1,6 @@
+import { AppError } from '../../../../src/base/errors.ts';
 import { addressExample } from '../../../../src/chains/addresses/address.ts';
-import { AppError } from '../../../../src/errors.ts';
-import type { StaffActionName } from '../../../../src/settlement/staff-action.entity.ts';
+import type { StaffActionName } from '../../../../src/settlement/rows/staff-action.entity.ts';
 import type { StaffProposal } from '../../../../src/settlement/staff-actions.ts';
 import type { World } from './world.ts';
 

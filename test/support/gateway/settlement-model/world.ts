@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import { Big, floorTo, formatDecimal, toUnits } from '../../../../src/base/money.ts';
 import { addressExample } from '../../../../src/chains/addresses/address.ts';
-import { hotWalletSetting } from '../../../../src/chains/hot-wallet.ts';
-import { Big, floorTo, formatDecimal, toUnits } from '../../../../src/money.ts';
-import type { CrashPoint } from '../../../../src/settlement/crash-point.ts';
+import { hotWalletSetting } from '../../../../src/chains/addresses/hot-wallet.ts';
+import type { CrashPoint } from '../../../../src/settlement/turns/crash-point.ts';
 import { createDatabase } from '../../database/database.ts';
 import { TestClock } from '../clock.ts';
 import type { Rows } from '../orders.ts';

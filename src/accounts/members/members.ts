@@ -1,0 +1,467 @@
+import { randomBytes } from 'node:crypto';
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { validate as isUuid, v7 as uuidv7 } from 'uuid';
+import type { Clock } from '../../base/clock.ts';
+import { AppError, fieldError } from '../../base/errors.ts';
+import type { Passkeys, PasskeyUser } from './passkeys.ts';
+import { type MemberRole, type OperationRow, requireRight, signedOut } from './rights.ts';
+import { hashOf, type MemberCaller, type MemberSessions, type SessionOrigin } from './sessions.ts';
+
+/** How long an invitation can be accepted. */
+const invitationMs = 72 * 3_600_000;
+/** Most members of a partner. */
+export const mostMembers = 100;
+/** Most open invitations of a partner. */
+export const mostInvitations = 20;
+
+export interface MemberView {
+  readonly id: string;
+  readonly name: string;
+  readonly role: MemberRole;
+  readonly passkeys: number;
+  readonly createdAt: Date;
+  readonly lastSeenAt: Date | null;
+}
+
+export interface InvitationView {
+  readonly id: string;
+  readonly name: string;
+  readonly role: MemberRole;
+  readonly isRecovery: boolean;
+  /** A member's name. Null for staff, as a member may have any name. */
+  readonly invitedBy: string | null;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+}
+
+/** An invitation with its link, which is shown only now. */
+export interface IssuedInvitation {
+  readonly invitation: InvitationView;
+  readonly link: string;
+}
+
+/** What the person who opens an invitation sees. */
+export interface OpenedInvitation {
+  readonly partnerName: string;
+  readonly name: string;
+  readonly role: MemberRole;
+  readonly isRecovery: boolean;
+  readonly expiresAt: Date;
+  readonly options: object;
+}
+
+interface InvitationRow {
+  readonly id: string;
+  readonly partner_id: string;
+  readonly partner_name: string;
+  readonly member_id: string | null;
+  readonly name: string;
+  readonly role: MemberRole;
+  readonly expires_at: string;
+}
+
+export interface MembersOptions {
+  readonly orm: MikroORM;
+  readonly clock: Clock;
+  readonly passkeys: Passkeys;
+  readonly sessions: MemberSessions;
+  /** CABINET_URL. */
+  readonly origin: string;
+}
+
+/** People of partners. A person comes by an invitation, and signs in with passkeys only. */
+export class Members {
+  readonly #options: MembersOptions;
+
+  constructor(options: MembersOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Makes the changes by a partner's members take turns, until the caller's transaction ends. A
+   * member who was removed, or lost the role, while the change waited may no longer make it.
+   *
+   * @throws AppError unauthorized, insufficient_role
+   */
+  async takeTurn(em: EntityManager, caller: MemberCaller, needs: OperationRow['needs']): Promise<void> {
+    await lockPartner(em, caller.partnerId);
+    const [present] = await em.execute<{ role: MemberRole }[]>(
+      `select m.role from partner_session s join partner_member m on m.id = s.member_id and m.removed_at is null
+        where s.id = ? and s.ended_at is null`,
+      [caller.sessionId],
+    );
+    if (!present) throw signedOut();
+    requireRight(present.role, needs);
+  }
+
+  /**
+   * Invites a person. The link works once, for 72 hours.
+   *
+   * @param invitedBy the member who invites; null for staff and operators.
+   * @throws AppError partner_not_found, invalid_value, action_not_possible with too many people.
+   */
+  async invite(
+    partnerId: string,
+    { name, role }: { readonly name: string; readonly role: MemberRole },
+    invitedBy: { readonly id: string; readonly name: string } | null,
+    em: EntityManager = this.#options.orm.em.fork(),
+  ): Promise<IssuedInvitation> {
+    const checked = checkedName(name);
+    return em.transactional(async (tx) => {
+      await lockPartner(tx, partnerId);
+      const [count] = await tx.execute<{ members: number; invitations: number }[]>(
+        `select (select count(*)::int from partner_member where partner_id = ? and removed_at is null) as members,
+                (select count(*)::int from partner_invitation
+                  where partner_id = ? and ended_at is null and expires_at > ?) as invitations`,
+        [partnerId, partnerId, this.#options.clock.now()],
+      );
+      if ((count?.members ?? 0) >= mostMembers) {
+        throw new AppError('action_not_possible', `there are ${mostMembers} members already; remove one first`);
+      }
+      if ((count?.invitations ?? 0) >= mostInvitations) {
+        throw new AppError('action_not_possible', `${mostInvitations} invitations are open; withdraw one first`);
+      }
+      return this.#issue(tx, { partnerId, memberId: null, name: checked, role }, invitedBy);
+    });
+  }
+
+  /**
+   * Invites a member to make a new passkey. Invitations to the same member from before end.
+   *
+   * @param partnerId null finds the member of any partner, for staff.
+   * @throws AppError member_not_found
+   */
+  async recover(
+    partnerId: string | null,
+    memberId: string,
+    invitedBy: { readonly id: string; readonly name: string } | null,
+    em: EntityManager = this.#options.orm.em.fork(),
+  ): Promise<IssuedInvitation> {
+    return em.transactional(async (tx) => {
+      const member = await findMember(tx, partnerId, memberId);
+      await tx.execute('update partner_invitation set ended_at = ? where member_id = ? and ended_at is null', [
+        this.#options.clock.now(),
+        memberId,
+      ]);
+      const { partner_id, name, role } = member;
+      return this.#issue(tx, { partnerId: partner_id, memberId, name, role }, invitedBy);
+    });
+  }
+
+  /**
+   * Ends an open invitation.
+   *
+   * @param partnerId null finds the invitation of any partner, for staff.
+   * @throws AppError invitation_not_found
+   */
+  async withdraw(
+    partnerId: string | null,
+    id: string,
+    em: EntityManager = this.#options.orm.em.fork(),
+  ): Promise<{ readonly partnerId: string; readonly name: string; readonly role: MemberRole }> {
+    const [row] = isUuid(id)
+      ? await em.execute<Pick<InvitationRow, 'partner_id' | 'name' | 'role'>[]>(
+          `update partner_invitation set ended_at = ?
+            where id = ? and partner_id = coalesce(?::uuid, partner_id) and ended_at is null
+           returning partner_id, name, role`,
+          [this.#options.clock.now(), id, partnerId],
+        )
+      : [];
+    if (!row) throw new AppError('invitation_not_found', 'there is no such open invitation');
+    return { partnerId: row.partner_id, name: row.name, role: row.role };
+  }
+
+  /** @throws AppError invitation_not_found when the link is unknown, used, withdrawn or too old. */
+  async open(token: string): Promise<OpenedInvitation> {
+    const row = await this.#invitation(this.#options.orm.em.fork(), token, false);
+    const options = await this.#options.passkeys.beginRegistration(
+      { purpose: 'invitation', subject: row.id },
+      userOf(row),
+    );
+    return {
+      partnerName: row.partner_name,
+      name: row.name,
+      role: row.role,
+      isRecovery: row.member_id !== null,
+      expiresAt: new Date(row.expires_at),
+      options,
+    };
+  }
+
+  /**
+   * Makes the member with the passkey of the answer, and starts a session. A recovery replaces the
+   * member's passkeys and ends the member's sessions. Of two at once, one wins.
+   *
+   * @returns the member's id, and the secret of the session.
+   * @throws AppError invitation_not_found, passkey_refused
+   */
+  async accept(
+    token: string,
+    { answer, passkeyName, origin }: { answer: unknown; passkeyName: string; origin: SessionOrigin },
+    onAccepted: (em: EntityManager, accepted: { memberId: string; name: string; isRecovery: boolean }) => Promise<void>,
+  ): Promise<{ readonly memberId: string; readonly secret: string }> {
+    const { orm, clock, passkeys, sessions } = this.#options;
+    const { id: subject, partner_id: partnerId } = await this.#invitation(orm.em.fork(), token, false);
+    const passkey = await passkeys.proveNew({ purpose: 'invitation', subject }, answer, passkeyName);
+    return orm.em.fork().transactional(async (em) => {
+      // A recovery waits for what its member does at this moment, and then undoes it.
+      await lockPartner(em, partnerId);
+      const row = await this.#invitation(em, token, true);
+      const now = clock.now();
+      const { id: memberId } = userOf(row);
+      const isRecovery = row.member_id !== null;
+      if (isRecovery) {
+        await em.execute('delete from partner_passkey where member_id = ?', [memberId]);
+        await sessions.endAll(memberId, em);
+      } else {
+        await em.execute('insert into partner_member (id, partner_id, name, role, created_at) values (?, ?, ?, ?, ?)', [
+          memberId,
+          row.partner_id,
+          row.name,
+          row.role,
+          now,
+        ]);
+      }
+      await passkeys.store(em, memberId, passkey);
+      await em.execute('update partner_invitation set ended_at = ? where id = ?', [now, row.id]);
+      const secret = await sessions.start(memberId, origin, em);
+      await onAccepted(em, { memberId, name: row.name, isRecovery });
+      return { memberId, secret };
+    });
+  }
+
+  /** The members and the open invitations of a partner, oldest first. */
+  async team(partnerId: string): Promise<{ members: MemberView[]; invitations: InvitationView[] }> {
+    const em = this.#options.orm.em.fork();
+    return {
+      members: await membersOf(em, [partnerId]),
+      invitations: await openInvitations(em, this.#options.clock.now(), [partnerId]),
+    };
+  }
+
+  /** @throws AppError member_not_found */
+  async get(partnerId: string, memberId: string): Promise<MemberView> {
+    const [row] = isUuid(memberId)
+      ? await this.#options.orm.em
+          .fork()
+          .execute<MemberRow[]>(
+            `select ${memberColumns} from partner_member m where m.id = ? and m.partner_id = ? and m.removed_at is null`,
+            [memberId, partnerId],
+          )
+      : [];
+    if (!row) throw memberNotFound();
+    return memberView(row);
+  }
+
+  /**
+   * Changes the role of a member. Open invitations by an owner who becomes something else end, so
+   * that no kept link makes an owner again.
+   *
+   * @returns the role before.
+   * @throws AppError member_not_found; action_not_possible for the last owner.
+   */
+  async changeRole(em: EntityManager, partnerId: string, memberId: string, role: MemberRole): Promise<MemberRole> {
+    await lockPartner(em, partnerId);
+    const member = await findMember(em, partnerId, memberId);
+    if (member.role === 'owner' && role !== 'owner') {
+      await this.#keepOwner(em, partnerId, memberId);
+      await em.execute('update partner_invitation set ended_at = ? where invited_by = ? and ended_at is null', [
+        this.#options.clock.now(),
+        memberId,
+      ]);
+    }
+    await em.execute('update partner_member set role = ? where id = ?', [role, memberId]);
+    return member.role;
+  }
+
+  /**
+   * Removes a member with all passkeys, sessions and open recoveries.
+   *
+   * @throws AppError member_not_found; action_not_possible for the last owner.
+   */
+  async remove(em: EntityManager, partnerId: string, memberId: string): Promise<{ name: string; role: MemberRole }> {
+    await lockPartner(em, partnerId);
+    const { name, role } = await findMember(em, partnerId, memberId);
+    if (role === 'owner') await this.#keepOwner(em, partnerId, memberId);
+    const now = this.#options.clock.now();
+    await em.execute('update partner_member set removed_at = ? where id = ?', [now, memberId]);
+    // Invitations before passkeys, in the order of an acceptance, so that the two never deadlock.
+    await em.execute(
+      'update partner_invitation set ended_at = ? where (member_id = ? or invited_by = ?) and ended_at is null',
+      [now, memberId, memberId],
+    );
+    await em.execute('delete from partner_passkey where member_id = ?', [memberId]);
+    await this.#options.sessions.endAll(memberId, em);
+    return { name, role };
+  }
+
+  async #keepOwner(em: EntityManager, partnerId: string, memberId: string): Promise<void> {
+    const [other] = await em.execute(
+      `select id from partner_member
+        where partner_id = ? and role = 'owner' and removed_at is null and id <> ? limit 1`,
+      [partnerId, memberId],
+    );
+    if (!other) throw new AppError('action_not_possible', 'this is the last owner; make another member an owner first');
+  }
+
+  async #issue(
+    em: EntityManager,
+    invited: { partnerId: string; memberId: string | null; name: string; role: MemberRole },
+    invitedBy: { readonly id: string; readonly name: string } | null,
+  ): Promise<IssuedInvitation> {
+    const now = this.#options.clock.now();
+    const token = randomBytes(32).toString('base64url');
+    const invitation = {
+      id: uuidv7(),
+      name: invited.name,
+      role: invited.role,
+      isRecovery: invited.memberId !== null,
+      invitedBy: invitedBy?.name ?? null,
+      createdAt: now,
+      expiresAt: new Date(now.getTime() + invitationMs),
+    };
+    await em.execute(
+      `insert into partner_invitation
+         (id, partner_id, member_id, name, role, token_hash, invited_by, created_at, expires_at)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      [
+        invitation.id,
+        invited.partnerId,
+        invited.memberId,
+        invited.name,
+        invited.role,
+        hashOf(token),
+        invitedBy?.id ?? null,
+        now,
+        invitation.expiresAt,
+      ],
+    );
+    // Behind the sign of the fragment, so that no server and no log sees the token.
+    return { invitation, link: `${this.#options.origin}/cabinet/invitation#${token}` };
+  }
+
+  async #invitation(em: EntityManager, token: string, forUpdate: boolean): Promise<InvitationRow> {
+    const [row] = await em.execute<InvitationRow[]>(
+      `select i.id, i.partner_id, p.name as partner_name, i.member_id, i.name, i.role, i.expires_at
+         from partner_invitation i join partner p on p.id = i.partner_id
+         left join partner_member m on m.id = i.member_id
+        where i.token_hash = ? and i.ended_at is null and i.expires_at > ? and m.removed_at is null
+        ${forUpdate ? 'for update of i' : ''}`,
+      [hashOf(token), this.#options.clock.now()],
+    );
+    if (row) return row;
+    throw new AppError(
+      'invitation_not_found',
+      'this invitation is unknown, used, withdrawn or older than 72 hours; ask for a new one',
+    );
+  }
+}
+
+/** The members of partners, oldest first. One statement. */
+export async function membersOf(
+  em: EntityManager,
+  partnerIds: readonly string[],
+): Promise<(MemberView & { readonly partnerId: string })[]> {
+  const rows = await em.execute<(MemberRow & { partner_id: string })[]>(
+    `select m.partner_id, ${memberColumns} from partner_member m
+      where m.partner_id in (${placesFor(partnerIds)}) and m.removed_at is null order by m.created_at, m.id`,
+    [...partnerIds],
+  );
+  return rows.map((row) => ({ ...memberView(row), partnerId: row.partner_id }));
+}
+
+/** The open invitations of partners, oldest first. One statement. */
+export async function openInvitations(
+  em: EntityManager,
+  now: Date,
+  partnerIds: readonly string[],
+): Promise<(InvitationView & { readonly partnerId: string })[]> {
+  const rows = await em.execute<
+    (Omit<InvitationRow, 'partner_name'> & { invited_by: string | null; created_at: string })[]
+  >(
+    `select i.id, i.partner_id, i.name, i.role, i.member_id, i.expires_at, i.created_at, by_member.name as invited_by
+       from partner_invitation i left join partner_member by_member on by_member.id = i.invited_by
+      where i.partner_id in (${placesFor(partnerIds)}) and i.ended_at is null and i.expires_at > ?
+      order by i.created_at, i.id`,
+    [...partnerIds, now],
+  );
+  return rows.map(({ id, partner_id, name, role, member_id, invited_by, created_at, expires_at }) => ({
+    id,
+    partnerId: partner_id,
+    name,
+    role,
+    isRecovery: member_id !== null,
+    invitedBy: invited_by,
+    createdAt: new Date(created_at),
+    expiresAt: new Date(expires_at),
+  }));
+}
+
+function placesFor(values: readonly unknown[]): string {
+  return values.map(() => '?').join(', ');
+}
+
+interface MemberRow {
+  readonly id: string;
+  readonly name: string;
+  readonly role: MemberRole;
+  readonly passkeys: number;
+  readonly created_at: string;
+  readonly last_seen_at: string | null;
+}
+
+const memberColumns = `m.id, m.name, m.role, m.created_at,
+  (select count(*)::int from partner_passkey k where k.member_id = m.id) as passkeys,
+  (select max(s.last_seen_at) from partner_session s where s.member_id = m.id) as last_seen_at`;
+
+function memberView({ id, name, role, passkeys, created_at, last_seen_at }: MemberRow): MemberView {
+  return {
+    id,
+    name,
+    role,
+    passkeys,
+    createdAt: new Date(created_at),
+    lastSeenAt: last_seen_at === null ? null : new Date(last_seen_at),
+  };
+}
+
+/** A new member gets the id of the invitation, so that the passkey can name the member before. */
+function userOf({ id, member_id, name, partner_name }: InvitationRow): PasskeyUser {
+  return { id: member_id ?? id, name, partnerName: partner_name };
+}
+
+/** Serialises changes of a partner's people, so that two at once cannot remove the last owner. */
+async function lockPartner(em: EntityManager, partnerId: string): Promise<void> {
+  const rows = isUuid(partnerId)
+    ? await em.execute('select id from partner where id = ? for no key update', [partnerId])
+    : [];
+  if (rows.length === 0) throw new AppError('partner_not_found', 'there is no such partner');
+}
+
+async function findMember(
+  em: EntityManager,
+  partnerId: string | null,
+  memberId: string,
+): Promise<{ partner_id: string; name: string; role: MemberRole }> {
+  const [row] = isUuid(memberId)
+    ? await em.execute<{ partner_id: string; name: string; role: MemberRole }[]>(
+        `select partner_id, name, role from partner_member
+          where id = ? and partner_id = coalesce(?::uuid, partner_id) and removed_at is null for no key update`,
+        [memberId, partnerId],
+      )
+    : [];
+  if (!row) throw memberNotFound();
+  return row;
+}
+
+function memberNotFound(): AppError {
+  return new AppError('member_not_found', 'there is no such member');
+}
+
+function checkedName(name: string): string {
+  const trimmed = name.trim();
+  if (trimmed.length < 1 || trimmed.length > 100 || /\p{Cc}/u.test(trimmed)) {
+    throw fieldError('invalid_value', 'name', 'a name has 1 to 100 characters and no control characters');
+  }
+  return trimmed;
+}

@@ -1,0 +1,242 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { v7 as uuidv7 } from 'uuid';
+import type { Clock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import type { MemberRole } from './rights.ts';
+
+/** The longest life of a session, even while it is used. */
+export const maxSessionMs = 12 * 3_600_000;
+/** A session ends when it was not used for this long. */
+const idleMs = 30 * 60_000;
+/** The last use is written at most this often. */
+const seenEveryMs = 60_000;
+/** Limit of a member's sessions at one time; a further one ends the oldest. */
+const openSessions = 10;
+/** Ended sessions of a member that are kept: the newest ones. */
+const keptSessions = 50;
+const keepMs = 90 * 24 * 3_600_000;
+const confirmationMs = 2 * 60_000;
+
+/** A member who is signed in, with the present role. */
+export interface MemberCaller {
+  readonly sessionId: string;
+  readonly signedInAt: Date;
+  readonly expiresAt: Date;
+  readonly memberId: string;
+  readonly name: string;
+  readonly role: MemberRole;
+  readonly partnerId: string;
+}
+
+/** Where a session begins. */
+export interface SessionOrigin {
+  /** Without the host part of the address. */
+  readonly network: string;
+  readonly browser: string;
+}
+
+export interface SessionView extends SessionOrigin {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly lastSeenAt: Date;
+  readonly expiresAt: Date;
+}
+
+interface CallerRow {
+  readonly id: string;
+  readonly created_at: string;
+  readonly last_seen_at: string;
+  readonly expires_at: string;
+  readonly member_id: string;
+  readonly name: string;
+  readonly role: MemberRole;
+  readonly partner_id: string;
+}
+
+/**
+ * Sessions of members in their browsers, and what members confirm with their passkeys. It caches
+ * nothing: an ended session, a removed member or a changed role counts at the next request.
+ */
+export class MemberSessions {
+  readonly #orm: MikroORM;
+  readonly #clock: Clock;
+
+  constructor(orm: MikroORM, clock: Clock) {
+    this.#orm = orm;
+    this.#clock = clock;
+  }
+
+  /** Starts a session and returns its secret of 43 characters, for the cookie only. */
+  async start(memberId: string, { network, browser }: SessionOrigin, em: EntityManager): Promise<string> {
+    const now = this.#clock.now();
+    const secret = randomBytes(32).toString('base64url');
+    await em.execute(
+      `update partner_session set ended_at = ? where member_id = ? and ended_at is null and id not in
+         (select id from partner_session where member_id = ? and ended_at is null
+           order by created_at desc, id desc limit ?)`,
+      [now, memberId, memberId, openSessions - 1],
+    );
+    await em.execute(
+      `delete from partner_session s where member_id = ? and ended_at is not null
+          and id in (select id from partner_session where member_id = ? and ended_at is not null
+                      order by created_at desc, id desc offset ?)
+          and not exists (select from partner_confirmation c where c.session_id = s.id)`,
+      [memberId, memberId, keptSessions],
+    );
+    await em.execute(
+      `insert into partner_session (id, member_id, secret_hash, network, browser, created_at, last_seen_at, expires_at)
+       values (?, ?, ?, ?, ?, ?, ?, ?)`,
+      [
+        uuidv7(),
+        memberId,
+        hashOf(secret),
+        network,
+        browser.slice(0, 200),
+        now,
+        now,
+        new Date(now.getTime() + maxSessionMs),
+      ],
+    );
+    return secret;
+  }
+
+  /**
+   * Finds the member of a session by its secret; null when the session is unknown or has ended.
+   *
+   * @param isActivity Whether the request keeps the session alive.
+   */
+  async find(secret: string, isActivity: boolean): Promise<MemberCaller | null> {
+    if (!/^[\w-]{43}$/.test(secret)) return null;
+    const now = this.#clock.now();
+    const em = this.#orm.em.fork();
+    const [row] = await em.execute<CallerRow[]>(
+      `select s.id, s.created_at, s.last_seen_at, s.expires_at, m.id as member_id, m.name, m.role, m.partner_id
+         from partner_session s join partner_member m on m.id = s.member_id and m.removed_at is null
+        where s.secret_hash = ? and s.ended_at is null and s.expires_at > ? and s.last_seen_at > ?`,
+      [hashOf(secret), now, new Date(now.getTime() - idleMs)],
+    );
+    if (!row) return null;
+    const seenBefore = new Date(now.getTime() - seenEveryMs);
+    if (isActivity && new Date(row.last_seen_at) <= seenBefore) {
+      await em.execute('update partner_session set last_seen_at = ? where id = ? and last_seen_at <= ?', [
+        now,
+        row.id,
+        seenBefore,
+      ]);
+    }
+    return {
+      sessionId: row.id,
+      signedInAt: new Date(row.created_at),
+      expiresAt: new Date(row.expires_at),
+      memberId: row.member_id,
+      name: row.name,
+      role: row.role,
+      partnerId: row.partner_id,
+    };
+  }
+
+  /** The open sessions of a member, newest first. */
+  async list(memberId: string): Promise<SessionView[]> {
+    const now = this.#clock.now();
+    const rows = await this.#orm.em
+      .fork()
+      .execute<(Pick<CallerRow, 'id' | 'created_at' | 'last_seen_at' | 'expires_at'> & SessionOrigin)[]>(
+        `select id, created_at, last_seen_at, expires_at, network, browser from partner_session
+          where member_id = ? and ended_at is null and expires_at > ? and last_seen_at > ?
+          order by created_at desc, id desc`,
+        [memberId, now, new Date(now.getTime() - idleMs)],
+      );
+    return rows.map(({ id, created_at, last_seen_at, expires_at, network, browser }) => ({
+      id,
+      createdAt: new Date(created_at),
+      lastSeenAt: new Date(last_seen_at),
+      expiresAt: new Date(expires_at),
+      network,
+      browser,
+    }));
+  }
+
+  /** Ends a session of a member. Ending an ended one changes nothing. */
+  async end(memberId: string, sessionId: string): Promise<void> {
+    await this.#orm.em
+      .fork()
+      .execute('update partner_session set ended_at = ? where id = ? and member_id = ? and ended_at is null', [
+        this.#clock.now(),
+        sessionId,
+        memberId,
+      ]);
+  }
+
+  /** Ends all sessions of a member. */
+  async endAll(memberId: string, em: EntityManager): Promise<void> {
+    await em.execute('update partner_session set ended_at = ? where member_id = ? and ended_at is null', [
+      this.#clock.now(),
+      memberId,
+    ]);
+  }
+
+  /** Ends the sessions of a member except one. */
+  async endOthers(memberId: string, sessionId: string, em: EntityManager): Promise<void> {
+    await em.execute('update partner_session set ended_at = ? where member_id = ? and id <> ? and ended_at is null', [
+      this.#clock.now(),
+      memberId,
+      sessionId,
+    ]);
+  }
+
+  /**
+   * Lets the request of an approval pass once, for this session and two minutes.
+   *
+   * @param approval what `approvalOf` says of the request.
+   */
+  async confirm(sessionId: string, approval: string): Promise<{ confirmation: string; expiresAt: Date }> {
+    const confirmation = randomBytes(32).toString('base64url');
+    const expiresAt = new Date(this.#clock.now().getTime() + confirmationMs);
+    await this.#orm.em
+      .fork()
+      .execute('insert into partner_confirmation (token_hash, session_id, operation, expires_at) values (?, ?, ?, ?)', [
+        hashOf(confirmation),
+        sessionId,
+        approval,
+        expiresAt,
+      ]);
+    return { confirmation, expiresAt };
+  }
+
+  /** @throws AppError passkey_required unless this very request was confirmed; it counts once. */
+  async requireConfirmation(sessionId: string, approval: string, confirmation: string | undefined): Promise<void> {
+    const taken =
+      confirmation === undefined
+        ? []
+        : await this.#orm.em.fork().execute(
+            `delete from partner_confirmation
+                where token_hash = ? and session_id = ? and operation = ? and expires_at > ? returning operation`,
+            [hashOf(confirmation), sessionId, approval, this.#clock.now()],
+          );
+    if (taken.length === 0) throw new AppError('passkey_required', 'confirm this with your passkey');
+  }
+
+  /** Deletes what ended long ago. It runs from time to time. */
+  async forgetOld(): Promise<void> {
+    const now = this.#clock.now();
+    const em = this.#orm.em.fork();
+    await em.execute('delete from partner_confirmation where expires_at < ?', [now]);
+    await em.execute('delete from partner_session where expires_at < ?', [new Date(now.getTime() - keepMs)]);
+  }
+}
+
+/**
+ * What a passkey approves: one operation, with one target and one body. An answer to one approval
+ * is refused for every other.
+ *
+ * @param digest SHA-256 of the request, as the contract describes it.
+ */
+export function approvalOf(operation: string, digest: string): string {
+  return `${operation} ${digest}`;
+}
+
+/** The stored hash of a secret of 256 random bits. That much randomness needs no slow hash. */
+export function hashOf(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest();
+}

@@ -1,0 +1,82 @@
+import { chown, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createSecretFile, readSecretFile } from '../../secret-file.ts';
+import { errorCode, ignoreMissing } from '../error-code.ts';
+import { type ClusterAccess, connectToCluster, superuser } from './postgres-cluster.ts';
+import type { PostgresLauncher } from './postgres-launcher.ts';
+
+/** Who may log in, by the socket; PostgreSQL refuses all that no line names. */
+const logins = (method: string): string => `local all all ${method}\nlocal replication all ${method}\n`;
+const byPassword = logins('scram-sha-256');
+const byAll = logins('trust');
+
+const fileOf = (dataDir: string): string => join(dataDir, 'postgres-password');
+
+/** The superuser's password; empty when the folder has none, as before the first start. */
+export function readPassword(dataDir: string): string {
+  return readSecretFile(fileOf(dataDir)) ?? '';
+}
+
+/**
+ * The superuser's password, made when the folder has none. Its file belongs to the owner of the
+ * folder, who may start the gateway without root the next time.
+ */
+export async function openPassword(dataDir: string): Promise<{ password: string; isNew: boolean }> {
+  const stored = readPassword(dataDir);
+  if (stored !== '') return { password: stored, isNew: false };
+  const password = createSecretFile(fileOf(dataDir));
+  const { uid, gid } = await stat(dataDir);
+  if (process.geteuid?.() === 0 && uid !== 0) await chown(fileOf(dataDir), uid, gid);
+  return { password, isNew: true };
+}
+
+/**
+ * Whether the cluster must still learn its password: it is new, of an older version, or `isNew`
+ * says that the password is. Until `closeLogins`, the server then lets in all who reach its socket,
+ * and only its own user does.
+ */
+export async function openLogins(cluster: string, launcher: PostgresLauncher, isNew: boolean): Promise<boolean> {
+  const present = await readFile(join(cluster, 'pg_hba.conf'), 'utf8').catch(ignoreMissing);
+  if (!isNew && present === byPassword) return false;
+  await writeLogins(cluster, launcher, byAll);
+  return true;
+}
+
+/** Gives the superuser its password, and lets no session in without it from then on. */
+export async function closeLogins(cluster: string, launcher: PostgresLauncher, access: ClusterAccess): Promise<void> {
+  const client = await connectToCluster(access);
+  try {
+    // One round of hashing is enough for 256 random bits, and each login pays for the rounds.
+    await client.query('set scram_iterations = 1');
+    await client.query(`alter role ${superuser} password ${client.escapeLiteral(access.password)}`);
+    await writeLogins(cluster, launcher, byPassword);
+    await client.query('select pg_reload_conf()');
+  } finally {
+    await client.end();
+  }
+  while (await letsIn({ host: access.host, password: 'wrong' })) await sleep(20);
+}
+
+async function letsIn(access: ClusterAccess): Promise<boolean> {
+  try {
+    await (await connectToCluster(access)).end();
+    return true;
+  } catch (error) {
+    if (isWrongPassword(error)) return false;
+    throw error;
+  }
+}
+
+async function writeLogins(cluster: string, { owner }: PostgresLauncher, text: string): Promise<void> {
+  const file = join(cluster, 'pg_hba.conf');
+  const draft = `${file}.draft`;
+  await writeFile(draft, text, { mode: 0o600, flush: true });
+  if (owner) await chown(draft, owner.uid, owner.gid);
+  await rename(draft, file);
+}
+
+/** Whether the error says that the server wants another password. */
+export function isWrongPassword(error: unknown): boolean {
+  return errorCode(error) === '28P01';
+}

@@ -1,0 +1,72 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Signer } from '../port/signer.ts';
+import { nestedFormOf } from './key-forms.ts';
+
+/**
+ * Name of the setting that holds the hot wallet's address: of one live chain, or of the whole
+ * sandbox.
+ */
+export function hotWalletSetting(place: string): string {
+  return `hot_wallet:${place}`;
+}
+
+/** The hot wallet's address, for processes that hold no keys; null before the first start. */
+export async function knownHotWallet(em: EntityManager, place: string): Promise<string | null> {
+  const [row] = await em.execute<{ value: string }[]>('select value from setting where name = ?', [
+    hotWalletSetting(place),
+  ]);
+  return row?.value ?? null;
+}
+
+/**
+ * Stores the nested witness form of the wallet's key. The taproot form stays unknown, because only
+ * the signer has the public key.
+ */
+async function rememberNestedForm(em: EntityManager, place: string, address: string): Promise<void> {
+  const form = nestedFormOf(address);
+  if (form === null) return;
+  const sql = 'insert into setting (name, value) values (?, ?) on conflict (name) do update set value = excluded.value';
+  await em.execute(sql, [`hot_wallet_nested:${place}`, form]);
+}
+
+/**
+ * Stores the signer's wallet at its first use. So a process can start while the signer is away, and
+ * a signer with other keys is noticed. A signer with other settings answers with an address of
+ * another form.
+ *
+ * @returns The address, or what is wrong.
+ */
+export async function rememberHotWallet(
+  em: EntityManager,
+  signer: Signer,
+  place: string,
+  isAddress: (address: string) => boolean = () => true,
+): Promise<{ readonly address: string } | { readonly fault: string }> {
+  let address: string | null = null;
+  let failure = '';
+  try {
+    address = await signer.hotWallet(place);
+  } catch (error) {
+    failure = error instanceof Error ? error.message : 'it failed';
+  }
+  const known = await knownHotWallet(em, place);
+  if (address === null && known === null) return { fault: `the hot wallet of ${place} is not known: ${failure}` };
+  if (address !== null && !isAddress(address)) {
+    return {
+      fault: `the signer's hot wallet of ${place} is ${address.slice(0, 100)}, which is not an address there; start the signer with the same NETWORKS_FILE`,
+    };
+  }
+  if (address !== null && known !== null && address !== known) {
+    return {
+      fault: `the signer's hot wallet of ${place} is ${address}, and this database pays from ${known}; use the signer-seed of this database`,
+    };
+  }
+  if (known === null) {
+    await em.execute('insert into setting (name, value) values (?, ?) on conflict do nothing', [
+      hotWalletSetting(place),
+      address,
+    ]);
+  }
+  await rememberNestedForm(em, place, known ?? address ?? '');
+  return { address: known ?? address ?? '' };
+}

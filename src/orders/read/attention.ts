@@ -1,0 +1,382 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { systemClock } from '../../base/clock.ts';
+import { adversePartners, dayMs } from '../fixed-results.ts';
+
+export const attentionKinds = [
+  'held_order',
+  'failed_order',
+  'overdue_order',
+  'action_overdue',
+  'client_debit',
+  'deposit_problem',
+  'payment_unknown',
+  'payment_problem',
+  'payout_hold',
+  'payout_limit',
+  'trade_stuck',
+  'venue_position',
+  'proposal_open',
+  'staff_change_open',
+  'chain_problem',
+  'adverse_partner',
+  'adverse_quotes',
+  'transfer_left_out',
+  'wallet_level',
+] as const;
+export type AttentionKind = (typeof attentionKinds)[number];
+
+/** An item for staff to look at. */
+export interface AttentionItem {
+  /** Stays the same as long as the trouble lasts. */
+  readonly id: string;
+  readonly kind: AttentionKind;
+  readonly orderId: string | null;
+  /**
+   * Id of the order, deposit, payment, staff action, hold, partner or left-out transfer, or name of
+   * the chain or limit.
+   */
+  readonly subjectId: string;
+  readonly since: Date;
+  /** The reason, cause, problem or status that the row holds. */
+  readonly detail: string;
+  /** The member who works on it. */
+  readonly assignee: { readonly staffId: string; readonly since: Date } | null;
+}
+
+const mostItems = 1_000;
+/** An order that was due this long ago is overdue. */
+export const overdueMs = 600_000;
+/** A node that fails for a shorter time usually recovers by itself. */
+const failingMs = 60_000;
+/** By then the venue was asked for the final outcome. */
+const undecidedMs = 300_000;
+/** A transaction that is not mined by then pays too low a fee, or waits behind a nonce gap. */
+const waitingMs = 3_600_000;
+/** A position is retried every few seconds. One this old lacks a price or a market. */
+const unclosedMs = 600_000;
+
+/** A kind of trouble, in SQL. Each kind reads its oldest rows from its own index. */
+interface Trouble {
+  readonly kind: string;
+  /** SQL: id of the order concerned. Null when the kind concerns no order. */
+  readonly order: string | null;
+  readonly subject: string;
+  readonly since: string;
+  readonly detail: string;
+  readonly rows: string;
+  /** Age in milliseconds of the moment that `rows` binds. */
+  readonly agoMs?: number;
+  readonly sorting: string;
+}
+
+/**
+ * SQL: the amount that the account of an `exchange_order` lacks, by asset, once all unfinished
+ * payments are confirmed.
+ */
+const lacking = `
+  select sum(amount) as amount, coin, network
+    from (select l.amount, l.coin, l.network
+            from ledger_transaction x join ledger_line l on l.transaction_id = x.id and l.account = 'client'
+           where x.order_id = exchange_order.id
+          union all
+          select p.amount + p.fee_charged, p.coin, p.network
+            from payment p where p.order_id = exchange_order.id and p.state not in ('confirmed', 'dead')) as taken
+   group by coin, network having sum(amount) > 0`;
+
+const troubles: readonly Trouble[] = [
+  {
+    kind: `'held_order'`,
+    order: 'id',
+    subject: 'id::text',
+    since: 'held_at',
+    detail: 'hold_reason',
+    rows: 'exchange_order where held_at is not null',
+    sorting: 'held_at, exchange_order.id',
+  },
+  {
+    kind: `'failed_order'`,
+    order: 'id',
+    subject: 'id::text',
+    since: 'updated_at',
+    detail: `(select e.cause from order_event e
+               where e.order_id = exchange_order.id and e.from_status is distinct from e.to_status
+               order by e.seq desc limit 1)`,
+    rows: `exchange_order where status = 'failed'`,
+    sorting: 'updated_at, exchange_order.id',
+  },
+  {
+    kind: `'overdue_order'`,
+    order: 'id',
+    subject: 'id::text',
+    since: 'next_action_at',
+    detail: 'status',
+    rows: 'exchange_order where next_action_at < ? and held_at is null and failing_since is null',
+    agoMs: overdueMs,
+    sorting: 'next_action_at, exchange_order.id',
+  },
+  {
+    kind: `'overdue_order'`,
+    order: 'id',
+    subject: 'id::text',
+    since: 'failing_since',
+    detail: `'cannot be settled: ' || status`,
+    // It is tried again and again. Its next time is always ahead.
+    rows: 'exchange_order where failing_since < ?',
+    agoMs: failingMs,
+    sorting: 'failing_since, exchange_order.id',
+  },
+  {
+    kind: `'action_overdue'`,
+    order: 'order_id',
+    subject: 'order_id::text',
+    since: 'deadline',
+    detail: 'reason',
+    // The partner did not answer in time. A hold keeps the order from its refund.
+    rows: 'order_action where outcome is null and deadline < ?',
+    agoMs: overdueMs,
+    sorting: 'deadline, order_id',
+  },
+  {
+    kind: `'client_debit'`,
+    order: 'id',
+    subject: 'id::text',
+    since: `(select max(x.at) from ledger_transaction x
+              where x.order_id = exchange_order.id and x.kind = 'deposit_reversal')`,
+    detail: `(select string_agg(trim_scale(amount) || ' ' || coin || ' on ' || network, ', ' order by coin, network)
+                from (${lacking}) as lacking)`,
+    // An account goes into debit only when a credited deposit is lost. Not by a partner's request.
+    rows: `exchange_order
+    where id in (select order_id from deposit where credits > 0 and state <> 'credited' and order_id is not null)
+      and not exists (select from deposit d join sandbox_tx t on t.chain = d.chain and t.txid = d.txid and t.forced
+                       where d.order_id = exchange_order.id)
+      and exists (${lacking})`,
+    sorting: '4, exchange_order.id',
+  },
+  {
+    kind: `'deposit_problem'`,
+    order: 'order_id',
+    subject: 'id::text',
+    since: 'seen_at',
+    detail: 'problem',
+    rows: 'deposit where problem is not null',
+    sorting: 'seen_at, deposit.id',
+  },
+  {
+    kind: `case problem when 'unknown' then 'payment_unknown' else 'payment_problem' end`,
+    order: 'order_id',
+    subject: 'id::text',
+    since: 'coalesce(problem_since, created_at)',
+    detail: 'problem',
+    // Thousands of payments may wait for room in a limit. They count below, as one item for each
+    // limit.
+    rows: `payment where problem is not null and ended_at is null and problem not in ('payout_limit', 'payout_limit_asset')`,
+    sorting: 'problem_since, payment.id',
+  },
+  {
+    kind: `'payment_problem'`,
+    order: 'order_id',
+    subject: 'id::text',
+    since: 'sent_at',
+    detail: `'not_in_a_block'`,
+    rows: `payment where state = 'sent' and sent_at < ? and problem is null
+      and not exists (select from payment_attempt a
+                       where a.payment_id = payment.id and a.dead_at is null and a.mined_height is not null)`,
+    agoMs: waitingMs,
+    sorting: 'sent_at, payment.id',
+  },
+  {
+    kind: `'payout_hold'`,
+    order: null,
+    subject: 'id::text',
+    since: 'opened_at',
+    detail: `cause || ', ' || coalesce(coin || ' on ' || network, 'all assets') || ': ' || payout_hold.detail`,
+    rows: 'payout_hold where closed_at is null',
+    sorting: 'opened_at, payout_hold.id',
+  },
+  {
+    kind: `'payout_limit'`,
+    order: null,
+    subject: 'asset',
+    since: 'waits_since',
+    detail: `'payments that wait for room in the limit of ' || asset || ': ' || payments`,
+    rows: `(select case problem when 'payout_limit' then 'all assets' else coin || ' on ' || network end as asset,
+                   min(problem_since) as waits_since, count(*) as payments
+              from payment where state = 'ready' and problem in ('payout_limit', 'payout_limit_asset')
+             group by 1) as full_limit`,
+    sorting: 'waits_since, asset',
+  },
+  {
+    kind: `'trade_stuck'`,
+    order: 'o.id',
+    subject: 'o.id::text',
+    since: 'o.exchange_deadline',
+    detail: 'coalesce(t.problem, t.state)',
+    rows: `exchange_order o join trade t on t.order_id = o.id and t.state = 'intended'
+    where o.status = 'exchanging' and o.exchange_deadline < ?`,
+    agoMs: undecidedMs,
+    sorting: 'o.exchange_deadline, o.id',
+  },
+  {
+    kind: `'venue_position'`,
+    order: 'o.id',
+    subject: 'v.order_id::text',
+    since: 'v.since',
+    detail: `case when v.amount < 0 then 'to buy: ' else 'to sell: ' end || trim_scale(abs(v.amount)) || ' ' || v.coin || ' on ' || v.venue`,
+    // A position whose trade also waits for its answer is listed once, as 'trade_stuck'.
+    rows: `venue_position v left join exchange_order o on o.id = v.order_id
+    where v.since < ?
+      and not exists (select from trade t where t.order_id = v.order_id and t.state = 'intended')`,
+    agoMs: unclosedMs,
+    sorting: 'v.since, v.order_id',
+  },
+  {
+    kind: `'proposal_open'`,
+    order: 'order_id',
+    subject: 'id::text',
+    since: 'proposed_at',
+    detail: 'action',
+    rows: `staff_action where state = 'proposed'`,
+    sorting: 'proposed_at, staff_action.id',
+  },
+  {
+    kind: `'staff_change_open'`,
+    order: null,
+    subject: 'id::text',
+    since: 'proposed_at',
+    detail: 'change',
+    rows: `staff_change where state = 'proposed'`,
+    sorting: 'proposed_at, staff_change.id',
+  },
+  {
+    kind: `'chain_problem'`,
+    order: null,
+    subject: 'chain',
+    since: `coalesce(failing_since, scanned_at, now())`,
+    detail: 'coalesce(problem, failure)',
+    rows: 'chain_state where (problem is not null or failing_since < ?)',
+    agoMs: failingMs,
+    sorting: '4, chain',
+  },
+  {
+    kind: `'adverse_partner'`,
+    order: null,
+    subject: 'partner_id::text',
+    since: 'adverse.since',
+    detail: `case when is_spent then 'lost ' || round(month_usd, 2) || ' USD by fixed orders in 30 days'
+                  else 'lost ' || round(loss_usd, 2) || ' USD by ' || orders || ' fixed orders in 24 hours' end`,
+    rows: `(${adversePartners}) as adverse join partner p on p.id = adverse.partner_id and not p.keeps_fixed_caps`,
+    agoMs: dayMs,
+    sorting: 'adverse.since, partner_id',
+  },
+  {
+    kind: `'adverse_quotes'`,
+    order: null,
+    subject: 'id::text',
+    since: 'quote_cut_since',
+    detail: `'used quotes exceed the market by ' || quote_adverse_bps || ' basis points'`,
+    rows: 'partner where quote_cut_since is not null',
+    sorting: 'quote_cut_since, partner.id',
+  },
+  {
+    kind: `'transfer_left_out'`,
+    order: null,
+    subject: 'id::text',
+    since: 'seen_at',
+    detail: `reason || ': ' || chain || ' ' || txid`,
+    rows: 'left_out_transfer where acknowledged_at is null',
+    sorting: 'seen_at, id',
+  },
+  {
+    kind: `'wallet_level'`,
+    order: null,
+    subject: 'chain',
+    since: 'outside_since',
+    detail: `level || ': ' || coin || ' on ' || network`,
+    rows: 'wallet_level where outside_since is not null',
+    sorting: 'outside_since, chain',
+  },
+];
+
+function bound({ agoMs }: Trouble, now: Date): Date[] {
+  return agoMs === undefined ? [] : [new Date(now.getTime() - agoMs)];
+}
+
+/**
+ * Lists everything that staff must look at, oldest first: up to `limit` items, 1,000 at most. One
+ * statement.
+ *
+ * When there are more, every kind gets the same number of places for its oldest items. Otherwise a
+ * stranger who sends dust to many addresses could fill the list and hide a payout hold.
+ */
+export async function attention(em: EntityManager, limit: number, now = systemClock.now()): Promise<AttentionItem[]> {
+  const most = Math.max(0, Math.min(limit, mostItems));
+  const items = troubles.map(
+    ({ kind, order, subject, since, detail, rows, sorting }) =>
+      `(select ${kind} as kind, ${order ?? 'null::uuid'} as order_id, ${subject} as subject_id, ${since} as since,
+               ${detail} as detail
+          from ${rows} order by ${sorting} limit ?)`,
+  );
+  const found = await em.execute<FoundItem[]>(
+    `select kind, order_id as "orderId", subject_id as "subjectId", ${milliseconds('chosen.since')} as ms, detail,
+            a.staff_id as "staffId", ${milliseconds('a.since')} as "assignedMs"
+       from (select *, row_number() over (partition by kind order by since, subject_id) as place
+               from (${items.join('\nunion all\n')}) as item
+              order by place, since, kind, subject_id limit ?) as chosen
+       left join attention_assignee a on a.item_id = kind || ':' || subject_id
+      order by chosen.since, kind, subject_id`,
+    [...troubles.flatMap((trouble) => [...bound(trouble, now), most]), most],
+  );
+  return found.map(({ ms, staffId, assignedMs, ...item }) => ({
+    id: `${item.kind}:${item.subjectId}`,
+    ...item,
+    since: momentOf(ms),
+    assignee: staffId === null || assignedMs === null ? null : { staffId, since: momentOf(assignedMs) },
+  }));
+}
+
+interface FoundItem extends Omit<AttentionItem, 'id' | 'since' | 'assignee'> {
+  readonly ms: string | number;
+  readonly staffId: string | null;
+  readonly assignedMs: string | number | null;
+}
+
+const milliseconds = (column: string): string => `floor(extract(epoch from ${column}) * 1000)::bigint`;
+
+function momentOf(ms: string | number): Date {
+  return new Date(Number.parseInt(String(ms), 10));
+}
+
+/**
+ * Removes the members of items that have ended, and members who were revoked. A problem that comes
+ * again thus begins without a member. Returns how many items lost theirs.
+ */
+export async function forgetEndedAssignees(em: EntityManager, now: Date): Promise<number> {
+  const assigned = await em.execute<{ item_id: string; is_revoked: boolean }[]>(
+    `select a.item_id, m.revoked_at is not null as is_revoked
+       from attention_assignee a join staff_member m on m.id = a.staff_id limit ${mostItems}`,
+  );
+  if (assigned.length === 0) return 0;
+  const items = await attention(em, mostItems, now);
+  const present = new Set(items.map(({ id }) => id));
+  // A full list may lack items that last.
+  const isFull = items.length === mostItems;
+  const ended = assigned.filter(({ item_id, is_revoked }) => is_revoked || (!isFull && !present.has(item_id)));
+  if (ended.length === 0) return 0;
+  await em.execute(
+    `delete from attention_assignee where item_id in (${ended.map(() => '?').join(', ')})`,
+    ended.map(({ item_id }) => item_id),
+  );
+  return ended.length;
+}
+
+/**
+ * Selects the ids of all orders with an `attention` item, as SQL and the values it binds. They are
+ * few beside all orders.
+ */
+export function ordersThatNeedAttention(now: Date): { readonly sql: string; readonly values: readonly unknown[] } {
+  const about = troubles.filter(({ order }) => order !== null);
+  return {
+    sql: about.map(({ order, rows }) => `select ${order} from ${rows} and ${order} is not null`).join('\nunion\n'),
+    values: about.flatMap((trouble) => bound(trouble, now)),
+  };
+}

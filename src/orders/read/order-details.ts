@@ -1,0 +1,327 @@
+import { Big, floorTo, formatDecimal, storedDecimals } from '../../base/money.ts';
+import { markupPart } from '../../market/rates/binding-terms.ts';
+import type { ActionOffers, AskedOrder } from '../action-offers.ts';
+import type { ActionReason } from '../order-action.entity.ts';
+import { actionName } from '../order-actions.ts';
+import type { OrderPages } from '../order-pages.ts';
+import { decimal, isoTime, type OrderView, orderLookupWith } from '../order-statements.ts';
+import type { OrderMove, OrderStatus } from '../order-status.ts';
+import type { OrderPolicy } from '../order-terms.ts';
+import { type RefundReason, type RefundRow, refundReasonOf } from './refund-reasons.ts';
+
+/** A deposit of an order, as its partner sees it. Amounts are plain decimal text. */
+export interface DepositDetails {
+  readonly txid: string;
+  readonly outputIndex: number | null;
+  readonly coin: string;
+  readonly network: string;
+  readonly amount: string;
+  readonly confirmations: number;
+  readonly state: 'mempool' | 'confirming' | 'credited' | 'lost';
+  readonly role: 'main' | 'second' | 'small' | 'late' | 'wrong_asset';
+  readonly seenAt: string;
+}
+
+/** A payout or a refund. The transaction is known once a block includes it. */
+export interface PaymentDetails {
+  readonly txid: string | null;
+  readonly coin: string;
+  readonly network: string;
+  readonly amount: string;
+  /** The network fee that was kept. */
+  readonly fee: string;
+  readonly state: 'pending' | 'sent' | 'confirmed' | 'failed';
+  readonly createdAt: string;
+  readonly sentAt: string | null;
+  readonly confirmedAt: string | null;
+  /** The transaction of the deposit that is paid. */
+  readonly depositTxid: string;
+  /** Where it goes. Staff may refund to another address than that of the order. */
+  readonly address: string;
+  readonly tag: string | null;
+}
+
+/** The terms of the exchange: as quoted, or as they were decided with the deposit. */
+export interface TermsDetails {
+  readonly isFinal: boolean;
+  /** The price before fees that these terms amount to. */
+  readonly mid: string;
+  /** Without the partner's markup. */
+  readonly serviceFee: string;
+  readonly partnerMarkup: string;
+  readonly networkFee: string;
+  readonly rate: string;
+  readonly amountFrom: string;
+  readonly amountTo: string;
+}
+
+export type StatusGroup = Exclude<OrderStatus, 'waiting_deposit' | 'confirming' | 'exchanging' | 'sending'> | Summary;
+type Summary = 'waiting' | 'processing' | 'on_hold' | 'action_required';
+
+/** A question to the partner, with what each answer would give now. */
+export interface ActionRequired {
+  readonly id: string;
+  readonly reason: ActionReason;
+  readonly deadline: string;
+  /** Null while no exchange is offered. */
+  readonly exchange: { readonly amountTo: string; readonly validUntil: string } | null;
+  /** Null when the deposit does not cover its network's fee. */
+  readonly refund: { readonly amount: string; readonly needsAddress: boolean } | null;
+}
+
+export interface OrderDetails {
+  readonly orderId: string;
+  readonly seq: number;
+  readonly statusGroup: StatusGroup;
+  readonly updatedAt: string;
+  /** What the partner said at the create; null where it said nothing. */
+  readonly externalId: string | null;
+  readonly metadata: Readonly<Record<string, string>> | null;
+  readonly policy: OrderPolicy | null;
+  readonly deposits: readonly DepositDetails[];
+  readonly terms: TermsDetails;
+  readonly payout: PaymentDetails | null;
+  readonly refunds: readonly PaymentDetails[];
+  /** The class of the reason, never the rule behind it. */
+  readonly hold: { readonly reason: 'chain' | 'review'; readonly since: string } | null;
+  readonly failure: { readonly cause: OrderMove; readonly at: string } | null;
+  /** Why it is refunded, was, or could not be. */
+  readonly refundReason: RefundReason | null;
+  /** The open question. Null without one, and while the order is on hold. */
+  readonly actionRequired: ActionRequired | null;
+  /** Whether there is one, never the address itself. */
+  readonly refundAddress: 'none' | 'given' | 'set_later' | 'awaits_approval';
+  /** Null while the order has no page. */
+  readonly publicUrl: string | null;
+  /** Null unless the order waits for its deposit. */
+  readonly paymentUri: string | null;
+}
+
+/** What details need beside the row. */
+export interface DetailsSources {
+  readonly offers: ActionOffers;
+  readonly pages: Pick<OrderPages, 'urlOf'>;
+  /** The URI that opens a wallet with the payment that an order waits for. */
+  readonly paymentUri: (order: OrderView) => string | null;
+}
+
+const groups: Readonly<Record<OrderStatus, StatusGroup>> = {
+  waiting_deposit: 'waiting',
+  confirming: 'processing',
+  exchanging: 'processing',
+  sending: 'processing',
+  completed: 'completed',
+  expired: 'expired',
+  refunding: 'refunding',
+  refunded: 'refunded',
+  failed: 'failed',
+};
+
+/** Most deposits, and most payments, that the details of an order show. */
+export const mostParts = 100;
+
+/** The problem of a deposit whose refund to a late address is above the limit of such refunds. */
+const aboveLateLimit = 'late_refund_limit';
+
+/** The deposits of `o` as JSON, the main one first. `lateMined` says when a block came too late. */
+const deposits = (graceSec: number): string => `(
+  select coalesce(jsonb_agg(jsonb_build_object(
+           'txid', s.txid, 'outputIndex', substring(s.key from ':(\\d{1,9})$')::integer, 'coin', s.coin,
+           'network', s.network, 'amount', ${decimal('s.amount')},
+           'confirmations', case when s.height is null then 0 when s.id = o.deposit_id then coalesce(o.deposit_confirmations, 0)
+                            else greatest(0, coalesce(c.height, 0) - s.height + 1) end,
+           'state', case s.state when 'mined' then 'confirming' when 'orphaned' then 'lost' else s.state end,
+           'role', case when s.coin <> o.coin_from or s.network <> o.network_from then 'wrong_asset'
+                        when s.arrived_after > o.expires_at or cancelled.at is not null
+                             or case when s.state = 'mempool' then c.read_at else s.mined_after end
+                                > o.expires_at + interval '${graceSec} seconds' then 'late'
+                        when s.id = o.deposit_id then 'main'
+                        when s.amount < o.min_amount then 'small' else 'second' end,
+           'seenAt', ${isoTime('s.seen_at')}) order by s.id = o.deposit_id desc nulls last, s.seen_at, s.id), '[]')
+    from (select * from deposit s where s.order_id = o.id
+           order by s.id = o.deposit_id desc nulls last, s.seen_at, s.id limit ${mostParts}) s
+    left join chain_state c on c.chain = s.chain)`;
+
+/** The payouts and refunds of `o` as JSON, in the order of their decisions. */
+const payments = `(
+  select coalesce(jsonb_agg(jsonb_build_object(
+           'kind', p.kind, 'coin', p.coin, 'network', p.network, 'amount', ${decimal('p.amount')},
+           'fee', ${decimal('p.fee_charged')},
+           'txid', (select a.txid from payment_attempt a
+                     where a.payment_id = p.id and a.mined_height is not null and a.dead_at is null
+                     order by a.attempt desc limit 1),
+           'state', case p.state when 'sent' then 'sent' when 'confirmed' then 'confirmed' when 'dead' then 'failed'
+                                 else 'pending' end,
+           'createdAt', ${isoTime('p.created_at')}, 'sentAt', ${isoTime('p.sent_at')},
+           'confirmedAt', case when p.state = 'confirmed' then ${isoTime('p.ended_at')} end,
+           'depositTxid', d.txid, 'address', p.address, 'tag', p.tag) order by p.number), '[]')
+    from (select * from payment p where p.order_id = o.id and p.kind in ('payout', 'refund')
+           order by p.number desc limit ${mostParts}) p
+    join deposit d on d.id = p.deposit_id)`;
+
+/**
+ * Makes the statement that reads orders with all their details, in one round trip for any number of
+ * orders.
+ */
+export function orderDetailsStatement(graceSec: number) {
+  return orderLookupWith(
+    'order_details',
+    `, o.event_seq as seq, ${isoTime('o.updated_at')} as "updatedAt", ${isoTime('o.held_at')} as "heldAt",
+       o.hold_reason as "holdReason", last.cause, ${isoTime('last.at')} as "lastAt",
+       ${decimal('o.service_fee_quoted')} as "serviceFeeQuoted", ${decimal('o.network_fee_quoted')} as "networkFeeQuoted",
+       ${decimal('t.amount_from')} as "tradeFrom", ${decimal('t.amount_to')} as "tradeTo",
+       ${decimal('t.service_fee')} as "tradeServiceFee", ${decimal('t.network_fee')} as "tradeNetworkFee",
+       o.refund_address is not null as "hasRefundAddress", o.refund_address_set_at is not null as "isLateAddress",
+       last.cause = 'refund_needs_approval' or exists (
+         select from deposit s where s.order_id = o.id and s.problem = '${aboveLateLimit}') as "awaitsApproval",
+       o.fee_rate::text as "feeRate", m.external_id as "externalId", m.metadata, m.policy, m.markup_bps as "markupBps",
+       ${decimal('m.min_amount_to')} as "minAmountTo",
+       case when act.seq is not null
+            then jsonb_build_object('seq', act.seq, 'reason', act.reason, 'deadline', ${isoTime('act.deadline')},
+                                    'amount', ${decimal('act.amount')}, 'amountFrom', ${decimal('act.amount_from')})
+       end as action,
+       back.cause as "refundCause", back.answer as "refundAnswer", back.by_staff as "isRefundByStaff",
+       cancelled.at is not null as "wasCancelled",
+       page.nonce as "pageNonce", page.key_version as "pageKeyVersion",
+       ${deposits(graceSec)} as deposits, ${payments} as payments`,
+    `
+  join lateral (
+    select e.cause, e.at from order_event e where e.order_id = o.id and e.from_status is distinct from e.to_status
+     order by e.seq desc limit 1) last on true
+  left join lateral (
+    select e.at from order_event e where e.order_id = o.id and e.cause = 'partner_cancelled') cancelled on true
+  left join lateral (
+    select e.cause,
+           (select a.outcome from order_action a
+             where a.order_id = o.id and a.outcome in ('refund', 'deadline') order by a.seq desc limit 1) as answer,
+           exists (select from order_event s where s.order_id = o.id and s.cause = 'staff_refund') as by_staff
+      from order_event e
+     where o.status in ('refunding', 'refunded', 'failed') and e.order_id = o.id
+       and (e.from_status = 'sending' and e.to_status = 'failed'
+            or e.from_status <> 'refunding' and e.to_status = 'refunding'
+               and e.cause not in ('refund_resumed', 'staff_refund'))
+     order by e.seq desc limit 1) back on true
+  left join order_page page on page.order_id = o.id
+    and (select p.order_page from partner p where p.id = o.partner_id)
+  left join order_terms m on m.order_id = o.id
+  left join order_action act on act.order_id = o.id and act.outcome is null
+  left join trade t on t.order_id = o.id and t.state in ('intended', 'filled')`,
+  );
+}
+
+/** A row of the statement. */
+export interface OrderDetailsRow extends OrderView, Omit<RefundRow, 'status'> {
+  /** The number of the order in its batch, from 1. */
+  readonly n: number;
+  readonly seq: number;
+  readonly updatedAt: string;
+  readonly heldAt: string | null;
+  readonly holdReason: string | null;
+  readonly lastAt: string;
+  readonly serviceFeeQuoted: string;
+  readonly networkFeeQuoted: string;
+  readonly tradeFrom: string | null;
+  readonly tradeTo: string | null;
+  readonly tradeServiceFee: string | null;
+  readonly tradeNetworkFee: string | null;
+  /** The service fee and the markup together, as a fraction. */
+  readonly feeRate: string;
+  readonly externalId: string | null;
+  readonly metadata: Readonly<Record<string, string>> | null;
+  readonly policy: OrderPolicy | null;
+  readonly markupBps: number | null;
+  readonly action: OpenAction | null;
+  /** The link of the page, while its partner has pages. */
+  readonly pageNonce: Buffer | null;
+  readonly pageKeyVersion: number | null;
+  readonly hasRefundAddress: boolean;
+  readonly isLateAddress: boolean;
+  /** Whether a refund to the late address is above the limit, and waits for staff. */
+  readonly awaitsApproval: boolean;
+  readonly deposits: readonly DepositDetails[];
+  readonly payments: readonly (PaymentDetails & { readonly kind: 'payout' | 'refund' })[];
+}
+
+/** The open question of a row. Amounts are plain decimal text. */
+interface OpenAction {
+  readonly seq: number;
+  readonly reason: ActionReason;
+  readonly deadline: string;
+  readonly amount: string;
+  readonly amountFrom: string;
+}
+
+/** Makes the details of a row. */
+export function orderDetails(row: OrderDetailsRow, { offers, pages, paymentUri }: DetailsSources): OrderDetails {
+  const { heldAt, holdReason, status, action } = row;
+  const group = action === null ? groups[status] : 'action_required';
+  const refunds = row.payments.filter(({ kind }) => kind === 'refund');
+  return {
+    orderId: row.id,
+    seq: row.seq,
+    statusGroup: heldAt === null ? group : 'on_hold',
+    updatedAt: row.updatedAt,
+    externalId: row.externalId,
+    metadata: row.metadata,
+    policy: row.policy,
+    deposits: row.deposits,
+    terms: termsOf(row),
+    payout: row.payments.findLast(({ kind }) => kind === 'payout') ?? null,
+    refunds,
+    hold: heldAt === null ? null : { reason: holdReason === depositGone ? 'chain' : 'review', since: heldAt },
+    refundReason: refundReasonOf(row),
+    failure: status === 'failed' ? { cause: row.cause as OrderMove, at: row.lastAt } : null,
+    actionRequired: action && heldAt === null ? actionRequired(row, action, offers) : null,
+    refundAddress: refundAddressOf(row),
+    publicUrl: pages.urlOf(row.id, { nonce: row.pageNonce, keyVersion: row.pageKeyVersion }),
+    paymentUri: status === 'waiting_deposit' ? paymentUri(row) : null,
+  };
+}
+
+function actionRequired(row: OrderDetailsRow, action: OpenAction, offers: ActionOffers): ActionRequired {
+  const order: AskedOrder = { ...row, amountFrom: action.amountFrom, maxAmount: null };
+  const offer = offers.present(order);
+  const refund = offers.refundOf(order, action.amount);
+  return {
+    id: actionName(action),
+    reason: action.reason,
+    deadline: action.deadline,
+    exchange: offer && {
+      amountTo: formatDecimal(offer.terms.amountTo),
+      validUntil: offer.validUntil.toISOString(),
+    },
+    refund: refund && { amount: formatDecimal(refund), needsAddress: !row.hasRefundAddress },
+  };
+}
+
+function refundAddressOf({ hasRefundAddress, isLateAddress, awaitsApproval }: OrderDetailsRow) {
+  if (!hasRefundAddress) return 'none';
+  if (!isLateAddress) return 'given';
+  return awaitsApproval ? 'awaits_approval' : 'set_later';
+}
+
+/** The finding of the scanner that a reorg took a credited deposit away. */
+const depositGone = 'deposit_reorganised';
+
+function termsOf(row: OrderDetailsRow): TermsDetails {
+  const { tradeFrom, tradeTo, tradeServiceFee, tradeNetworkFee } = row;
+  const isFinal = tradeFrom !== null && tradeTo !== null;
+  const amountFrom = tradeFrom ?? row.amountFromExpected;
+  const amountTo = tradeTo ?? row.amountToExpected;
+  const fees = new Big(tradeServiceFee ?? row.serviceFeeQuoted);
+  const partnerMarkup = markupPart(fees, row.markupBps, row.feeRate);
+  const networkFee = tradeNetworkFee ?? row.networkFeeQuoted;
+  const gross = new Big(amountTo).plus(fees).plus(networkFee);
+  const each = (amount: Big): string => formatDecimal(floorTo(amount.div(amountFrom), storedDecimals));
+  const rate = isFinal ? each(new Big(amountTo)) : row.rateQuoted;
+  return {
+    isFinal,
+    mid: each(gross),
+    serviceFee: formatDecimal(fees.minus(partnerMarkup)),
+    partnerMarkup: formatDecimal(partnerMarkup),
+    networkFee,
+    rate,
+    amountFrom,
+    amountTo,
+  };
+}

@@ -1,0 +1,275 @@
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { type Prepared, PreparedStatements, prepared, runRowIn } from '../../base/db/prepared.ts';
+import { orderNotFound } from '../order-errors.ts';
+import { type PageLink, tokenHash } from '../order-pages.ts';
+import { isoTime, type OrderView, orderLookup } from '../order-statements.ts';
+import type { OrderCause, OrderStatus } from '../order-status.ts';
+import { orderNamed } from '../short-id.ts';
+import type { ListCursors } from './list-cursor.ts';
+import {
+  type DetailsSources,
+  type OrderDetails,
+  type OrderDetailsRow,
+  orderDetails,
+  orderDetailsStatement,
+} from './order-details.ts';
+import { createdPage, filterText, type OrderListFilter, updatedPage, type Walk } from './order-walk.ts';
+
+/** A page of a partner's orders, as it was asked for. */
+export interface OrderListRequest {
+  readonly filter: OrderListFilter;
+  /** `created`: newest first. `updated`: in the order in which orders moved. */
+  readonly sort: 'created' | 'updated';
+  /** Where a list by `updated` begins without a cursor. */
+  readonly updatedSince: Date | null;
+  readonly limit: number;
+  readonly cursor: string | null;
+  readonly withDetails: boolean;
+}
+
+export interface ListedOrder {
+  readonly order: OrderView;
+  /** Null unless they were asked for. */
+  readonly details: OrderDetails | null;
+  /** Makes the cursor of a page that begins with this order. */
+  readonly cursor: () => string;
+}
+
+export interface OrderListPage {
+  readonly orders: readonly ListedOrder[];
+  readonly hasMore: boolean;
+  /** Null at the end of a list by `created`. A list by `updated` has no end. */
+  readonly nextCursor: string | null;
+}
+
+/** A move of an order, or a fact about it, as its partner sees it. */
+export interface OrderEventView {
+  readonly seq: number;
+  readonly status: OrderStatus;
+  readonly previousStatus: OrderStatus | null;
+  readonly cause: OrderCause;
+  readonly at: string;
+}
+
+/** What everyone who knows an order's UUID may read. */
+export interface PublicStatus {
+  readonly id: string;
+  readonly status: OrderStatus;
+  readonly isHeld: boolean;
+  /** Whether its partner is asked what to do with a deposit. */
+  readonly isAsked: boolean;
+  readonly updatedAt: string;
+}
+
+/** An order as its user may see it, by the link of its page. */
+export interface LinkedOrder {
+  readonly order: OrderView;
+  readonly details: OrderDetails;
+  /** The cause of the order's last move. */
+  readonly cause: string;
+  /** What the page calls the partner. */
+  readonly partnerName: string;
+}
+
+export interface PartnerOrdersOptions extends DetailsSources {
+  readonly orm: MikroORM;
+  readonly cursors: ListCursors;
+  /** How long after the window a deposit that came in time may be mined. */
+  readonly depositGraceSec: number;
+}
+
+/** Most events that are shown of one order: the newest. */
+export const mostEvents = 1_000;
+
+const orderEvents = prepared(
+  'order_events',
+  `select e.seq, e.to_status as status, e.from_status as "previousStatus", e.cause,
+       ${isoTime('e.at')} as at
+  from (select o.id from exchange_order o where o.id = :id::uuid and o.partner_id = :partner::uuid
+        union all
+        select o.id from exchange_order o where o.short_id = :shortId::text and o.partner_id = :partner) o
+  join order_event e on e.order_id = o.id
+ order by e.seq desc limit ${mostEvents}`,
+);
+
+const orderOfExternalId = prepared(
+  'order_of_external_id',
+  `select o.id, o.short_id as "shortId" from order_terms t join exchange_order o on o.id = t.order_id
+    where t.partner_id = :partner::uuid and t.external_id = :externalId::text`,
+);
+
+const publicStatus = prepared(
+  'public_status',
+  `select o.id, o.status, o.held_at is not null as "isHeld",
+       exists (select from order_action a where a.order_id = o.id and a.outcome is null) as "isAsked",
+       ${isoTime('o.updated_at')} as "updatedAt"
+  from exchange_order o join partner p on p.id = o.partner_id
+ where o.id = :id::uuid and p.public_status`,
+);
+
+/** One statement and one plan for each token: unknown, revoked, or of a partner without pages. */
+const orderOfToken = prepared(
+  'order_of_token',
+  `select o.id, o.partner_id as partner, p.display_name as "partnerName"
+  from order_page l join exchange_order o on o.id = l.order_id join partner p on p.id = o.partner_id
+ where l.token_hash = :tokenHash::bytea and p.order_page`,
+);
+
+const pageLink = prepared(
+  'order_page_link',
+  `select l.nonce, l.key_version as "keyVersion"
+  from order_page l join exchange_order o on o.id = l.order_id join partner p on p.id = o.partner_id
+ where l.order_id = :id::uuid and p.order_page`,
+);
+
+/** Lists of a partner's orders, and everything about one of them. It only reads. */
+export class PartnerOrders {
+  readonly #statements: PreparedStatements;
+  readonly #cursors: ListCursors;
+  readonly #details: Prepared;
+  readonly #sources: DetailsSources;
+
+  constructor({ orm, cursors, depositGraceSec, ...sources }: PartnerOrdersOptions) {
+    this.#sources = sources;
+    this.#statements = new PreparedStatements(orm);
+    this.#cursors = cursors;
+    this.#details = orderDetailsStatement(depositGraceSec);
+  }
+
+  /** The statements of this class, for tests of their plans. */
+  get statements(): readonly Prepared[] {
+    return [this.#details, orderEvents, publicStatus, orderOfToken, pageLink];
+  }
+
+  /**
+   * Reads a page. Two statements: one finds the orders, one reads them with their details. A list
+   * that begins at a time takes a third.
+   *
+   * @throws AppError invalid_cursor for a cursor of another partner or of other filters, or for
+   * none of ours.
+   * @throws AppError cursor_expired after a restore, with the time from which to begin again.
+   */
+  async list(partnerId: string, request: OrderListRequest): Promise<OrderListPage> {
+    const { sort, limit, cursor, updatedSince, withDetails } = request;
+    const bound = `${partnerId} ${sort} ${filterText(request.filter)}`;
+    const place = cursor === null ? null : this.#cursors.read(bound, cursor);
+    const filter = await this.#named(partnerId, request.filter);
+    const start = { partnerId, filter, limit, place };
+    const walk =
+      sort === 'created'
+        ? await createdPage(this.#statements, start)
+        : await updatedPage(this.#statements, { ...start, since: updatedSince });
+    const write = (at: string): string => this.#cursors.write(bound, at);
+    return {
+      orders: await this.#read(partnerId, walk, withDetails, write),
+      hasMore: walk.isCut,
+      nextCursor: walk.isCut || sort === 'updated' ? write(walk.end) : null,
+    };
+  }
+
+  /** Replaces the partner's own id of an order by ours, if the other names admit that order. */
+  async #named(partner: string, filter: OrderListFilter): Promise<OrderListFilter> {
+    const { externalId, names } = filter;
+    if (externalId === null) return filter;
+    const found = await this.#statements.run<NamedOrder>(orderOfExternalId, { partner, externalId });
+    const admitted = found.filter((order) => names === null || names.some((name) => isNamed(order, name)));
+    return { ...filter, names: admitted.map(({ id }) => id) };
+  }
+
+  /** @throws AppError order_not_found, as `OrderService.find` does. */
+  async details(text: string, partnerId: string): Promise<OrderDetails> {
+    const named = orderNamed(text);
+    if (!named) throw orderNotFound();
+    const lookup = { partner: partnerId, id: null, shortId: null, ...named };
+    const [row] = await this.#statements.runRows<OrderDetailsRow>(this.#details, [lookup]);
+    if (!row) throw orderNotFound();
+    return orderDetails(row, this.#sources);
+  }
+
+  /** Reads the details of an order of the partner inside the transaction that has changed it. */
+  async detailsIn(em: EntityManager, id: string, partner: string): Promise<OrderDetails> {
+    const [row] = await runRowIn<OrderDetailsRow>(em, this.#details, { partner, id, shortId: null });
+    if (!row) throw orderNotFound();
+    return orderDetails(row, this.#sources);
+  }
+
+  /**
+   * Reads the events of an order, oldest first.
+   *
+   * @throws AppError order_not_found, as `OrderService.find` does.
+   */
+  async events(text: string, partnerId: string): Promise<readonly OrderEventView[]> {
+    const named = orderNamed(text);
+    if (!named) throw orderNotFound();
+    const lookup = { partner: partnerId, id: null, shortId: null, ...named };
+    const rows = await this.#statements.run<OrderEventView>(orderEvents, lookup);
+    // Every order has the event of its creation.
+    if (rows.length === 0) throw orderNotFound();
+    return rows.toReversed();
+  }
+
+  /**
+   * Reads the public status of an order by its UUID.
+   *
+   * @throws AppError order_not_found, also when its partner has not switched public status on.
+   */
+  async publicStatus(text: string): Promise<PublicStatus> {
+    const named = orderNamed(text);
+    if (!named || !('id' in named)) throw orderNotFound();
+    const [row] = await this.#statements.run<PublicStatus>(publicStatus, named);
+    if (!row) throw orderNotFound();
+    return row;
+  }
+
+  /**
+   * Finds an order by the token of its page. Null for every token that shows no page: an unknown
+   * one costs the same as a revoked one.
+   */
+  async linked(token: string): Promise<LinkedOrder | null> {
+    const found = await this.#statements.run<{ id: string; partner: string; partnerName: string }>(orderOfToken, {
+      tokenHash: tokenHash(token),
+    });
+    const [named] = found;
+    if (!named) return null;
+    const { id, partner, partnerName } = named;
+    const [order] = await this.#statements.runRows<OrderDetailsRow>(this.#details, [{ partner, id, shortId: null }]);
+    if (!order) return null;
+    return { order, details: orderDetails(order, this.#sources), cause: order.cause, partnerName };
+  }
+
+  /** The address of an order's page at this moment. Null without one. */
+  async publicUrl(id: string): Promise<string | null> {
+    const [link] = await this.#statements.run<PageLink>(pageLink, { id });
+    return link ? this.#sources.pages.urlOf(id, link) : null;
+  }
+
+  async #read(
+    partnerId: string,
+    { found }: Walk,
+    withDetails: boolean,
+    write: (place: string) => string,
+  ): Promise<ListedOrder[]> {
+    if (found.length === 0) return [];
+    const lookups = found.map(({ id }) => ({ partner: partnerId, id, shortId: null }));
+    const statement = withDetails ? this.#details : orderLookup;
+    const rows = await this.#statements.runRows<OrderDetailsRow>(statement, lookups);
+    const byPlace = new Map(rows.map((row) => [row.n, row]));
+    return found.flatMap(({ before }, i) => {
+      const row = byPlace.get(i + 1);
+      if (!row) return [];
+      return [
+        { order: row, details: withDetails ? orderDetails(row, this.#sources) : null, cursor: () => write(before) },
+      ];
+    });
+  }
+}
+
+interface NamedOrder {
+  readonly id: string;
+  readonly shortId: string;
+}
+
+function isNamed(order: NamedOrder, text: string): boolean {
+  const name = orderNamed(text);
+  return name !== null && ('id' in name ? name.id === order.id : name.shortId === order.shortId);
+}

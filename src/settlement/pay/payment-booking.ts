@@ -1,0 +1,49 @@
+import { Big, fromUnits } from '../../base/money.ts';
+import type { GasCoin } from '../../chains/networks/networks.ts';
+import type { TxStatus } from '../../chains/port/chain-adapter.ts';
+import { type Booking, type LedgerLine, line, minus } from '../../ledger/ledger.ts';
+import type { Payment } from '../rows/payment.entity.ts';
+import type { PaymentAttempt } from '../rows/payment-attempt.entity.ts';
+
+export type Mined = Extract<TxStatus, { state: 'mined' }>;
+
+/**
+ * Builds the journal entry of a payment with a final transaction. It holds the moved amount and the
+ * chain's fee, or the fee alone when the transaction failed. `gas` is the chain's own coin.
+ */
+export function bookingOfEnd(
+  payment: Payment,
+  { attempt, fee: stated }: PaymentAttempt,
+  { fee, success }: Mined,
+  gas: GasCoin,
+  at: Date,
+): Booking {
+  const { kind, amount, feeCharged, orderId, contract } = payment;
+  const cost = fromUnits(fee, gas.decimals);
+  const payer = kind === 'sweep' ? 'deposits' : 'hot';
+  const costLines: LedgerLine[] = [line('network_cost', gas, cost), line(payer, gas, minus(cost))];
+  if (!success) {
+    return { kind: 'payment_fee', reference: `${payment.id}:${attempt}`, orderId, at, lines: costLines };
+  }
+  const end = { reference: payment.id, orderId, at };
+  if (kind === 'sweep') {
+    // A sweep of the chain's own coin pays the stated fee from its amount.
+    const moved = new Big(amount).minus(contract === null ? stated : '0');
+    const lines = [line('hot', payment, moved), line('deposits', payment, minus(moved)), ...costLines];
+    return { ...end, kind: 'sweep', lines };
+  }
+  if (kind === 'gas') {
+    const lines = [line('deposits', payment, amount), line('hot', payment, minus(amount)), ...costLines];
+    return { ...end, kind: 'gas', lines };
+  }
+  return {
+    ...end,
+    kind: 'payment',
+    lines: [
+      line(orderId === null ? 'suspense' : 'client', payment, new Big(amount).plus(feeCharged)),
+      line('hot', payment, minus(amount)),
+      line('network_fee', payment, minus(feeCharged)),
+      ...costLines,
+    ],
+  };
+}

@@ -1,0 +1,413 @@
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import type { Clock } from '../../base/clock.ts';
+import { errorMembers, type Log } from '../../base/log.ts';
+import { Big } from '../../base/money.ts';
+import { span } from '../../base/telemetry/tracing.ts';
+import {
+  type ChainAdapter,
+  ChainError,
+  type PreparedTx,
+  type Promised,
+  type Reservation,
+} from '../../chains/port/chain-adapter.ts';
+import type { Payment } from '../rows/payment.entity.ts';
+import type { PaymentAttempt } from '../rows/payment-attempt.entity.ts';
+import { isCovered } from '../rules/client-account.ts';
+import { secondsAfter } from '../rules/settling.ts';
+import { smaller } from '../turns/bounded-concurrency.ts';
+import { type ChainLease, LeaseLost } from '../turns/chain-lease.ts';
+import type { ChainTurn } from '../turns/chain-turn.ts';
+import type { OnCrashPoint } from '../turns/crash-point.ts';
+import type { FeeHeadroom, FeeShares } from './fee-shares.ts';
+import { type PaymentFollower, pollSec, showDeadPayment } from './payment-follower.ts';
+import { type Built, newestOf, type PaymentTransactions, type Signed } from './payment-transactions.ts';
+import {
+  type Backoff,
+  type LockedPayment,
+  noteProblem,
+  type PaymentWithAttempts,
+  type PaymentWriter,
+  releaseReserved,
+} from './payment-writer.ts';
+import { notHeldSql } from './payout-holds.ts';
+import { PayoutLimitExceeded, type PayoutLimits } from './payout-limits.ts';
+
+export interface PaymentWorkerOptions {
+  readonly orm: MikroORM;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly onCrashPoint: OnCrashPoint;
+  readonly transactions: PaymentTransactions;
+  readonly writer: PaymentWriter;
+  readonly follower: PaymentFollower;
+  readonly feeShares: FeeShares;
+  /** Seconds after which a payment that its recipient or its token refuses is abandoned. */
+  readonly giveUpSec: number;
+  readonly limits: PayoutLimits;
+}
+
+/** A payment that is due. */
+export interface DuePayment {
+  readonly id: string;
+  /** It failed to begin before, so the others go first. */
+  readonly isRetry: boolean;
+}
+
+/** The time limit of one round of payments. */
+export interface WorkTime {
+  readonly budgetMs: number;
+  readonly isStopped: () => boolean;
+}
+
+/** Payments of a chain that one turn reads, for retries and for the others each. */
+const batch = 100;
+/** Fraction of a turn's time for retries, while there are other payments. */
+const retryPart = 0.25;
+/** Payments that share a transaction. */
+const groupSize = 50;
+const retrySec = 2;
+/** Milliseconds between two checks of which payments may still go out, while a group is signed. */
+const lookAgainMs = 1_000;
+/** Seconds until a signer that refused is asked again. Its limits are daily. */
+const refusedSec = 300;
+/** Backoff for problems that another payment, a deposit or the market resolves. */
+const ownBackoff: Backoff = { firstSec: retrySec, mostSec: 60 };
+/**
+ * Backoff for problems that the recipient, the token or the amount causes. Such a payment can be
+ * made to fail at any time, for ever.
+ */
+const userBackoff: Backoff = { firstSec: retrySec, mostSec: 600 };
+/** Problems of the hot wallet, of its signer or of fees, not of the payment. */
+const walletProblems: ReadonlySet<string> = new Set([
+  'insufficient_funds',
+  'no_gas',
+  'hot_wallet_low',
+  'stale_outputs',
+  'fee_above_maximum',
+  'signer_unavailable',
+]);
+
+/**
+ * SQL: payments that may continue. They have begun, or no hold or lost deposit stops them. `case`
+ * makes PostgreSQL look for holds first: thousands of payments may wait for the end of one.
+ */
+const mayGoOn = `(p.state <> 'ready' or p.deposit_id is null
+  or (o.held_at is null and (p.kind = 'payout' or d.state = 'credited')
+      and case when ${notHeldSql('p')} then ${isCovered()} else false end))`;
+const isRetry = `(p.state = 'ready' and p.tries > 0)`;
+
+/**
+ * Sends payments to their chain, each at most once. The order of the steps makes it safe: reserve
+ * what the transaction spends, sign, store the bytes, and only then broadcast. From then on the
+ * worker rebroadcasts the same bytes and checks the chain. No answer of a node changes that.
+ *
+ * The worker builds another transaction in two cases only. In one, the chain shows that the old
+ * transaction can never be confirmed. In the other, the new one spends all inputs of the old one,
+ * so that at most one can be confirmed.
+ */
+export class PaymentWorker {
+  readonly #options: PaymentWorkerOptions;
+
+  constructor(options: PaymentWorkerOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Reads the due payments on this process's chains, by chain. Retries come last; within each kind
+   * the order is by due time. Payments that another transaction has locked are skipped. Nothing is
+   * changed, so that a payment without time in this turn keeps its place, and a crash loses none.
+   */
+  async due(chains: readonly string[]): Promise<Map<string, DuePayment[]>> {
+    const { orm, clock } = this.#options;
+    const now = clock.now();
+    const of = (kind: string): string =>
+      `(select * from (select p.id, p.next_action_at, p.number, ${isRetry} as "isRetry"
+          from payment p
+          left join deposit d on d.id = p.deposit_id
+          left join exchange_order o on o.id = p.order_id
+         where p.chain = c.chain and p.next_action_at <= ? and ${kind} and ${mayGoOn}
+         order by p.next_action_at, p.number limit ${batch} for update of p skip locked) as one)`;
+    const rows = await orm.em.fork().execute<(DuePayment & { chain: string })[]>(
+      `select c.chain, due.id, due."isRetry"
+         from jsonb_array_elements_text(?::jsonb) as c (chain)
+        cross join lateral (${of(`not ${isRetry}`)} union all ${of(isRetry)}) as due
+        order by due."isRetry", due.next_action_at, due.number`,
+      [JSON.stringify(chains), now, now],
+    );
+    return Map.groupBy(rows, ({ chain }) => chain);
+  }
+
+  /**
+   * Lists the payments of a chain that were broadcast and have not ended. Each is checked after a
+   * new block.
+   */
+  async sent(chain: string): Promise<string[]> {
+    const rows = await this.#options.orm.em
+      .fork()
+      .execute<{ id: string }[]>(`select id from payment where chain = ? and state = 'sent' order by sent_at`, [chain]);
+    return rows.map(({ id }) => id);
+  }
+
+  /**
+   * Moves payments of a chain as far as they can go now, while there is time. Retries come last,
+   * and get at most their fraction of the time, because the recipients of such payments decide how
+   * long they keep failing. At least one payment of either kind is taken.
+   *
+   * @throws LeaseLost when another process holds the chain now.
+   */
+  async work(
+    adapter: ChainAdapter,
+    lease: ChainLease,
+    due: readonly DuePayment[],
+    { budgetMs, isStopped }: WorkTime,
+  ): Promise<void> {
+    const [retries, others] = [due.filter((one) => one.isRetry), due.filter((one) => !one.isRetry)];
+    const isShared = retries.length > 0 && others.length > 0;
+    const turn = async (some: readonly DuePayment[], ms: number): Promise<void> => {
+      const until = performance.now() + ms;
+      const hasTime = (): boolean => !isStopped() && performance.now() < until;
+      const ids = some.map(({ id }) => id);
+      if (ids.length > 0 && !isStopped()) await this.#takeGroups({ adapter, lease, hasTime }, ids);
+    };
+    await turn(others, isShared ? budgetMs * (1 - retryPart) : budgetMs);
+    await turn(retries, isShared ? budgetMs * retryPart : budgetMs);
+  }
+
+  /**
+   * Payments of a group share their database transactions. When that fails, the group is taken in
+   * smaller parts, down to single payments.
+   */
+  async #takeGroups(turn: ChainTurn, ids: readonly string[]): Promise<void> {
+    for (let start = 0; start < ids.length; start += groupSize) {
+      if (start > 0 && !turn.hasTime()) return;
+      await this.#takeGroup(turn, ids.slice(start, start + groupSize));
+    }
+  }
+
+  async #takeGroup(turn: ChainTurn, group: readonly string[]): Promise<void> {
+    if ((await this.#advanced(turn, group)) || group.length === 1) return;
+    for (const some of smaller(group, group)) {
+      if (!turn.hasTime()) return;
+      await this.#takeGroup(turn, some);
+    }
+  }
+
+  /**
+   * Moves payments as far as they can go now. Returns false after an error. A step gives each
+   * payment that it takes its next time; the others stay due.
+   */
+  async #advanced(turn: ChainTurn, ids: readonly string[]): Promise<boolean> {
+    const { writer } = this.#options;
+    const { adapter } = turn;
+    const attributes = { chain: adapter.chain, 'payment.count': ids.length };
+    try {
+      const unchanged = await span('payments', { kind: 'consumer', attributes }, () => this.#advance(turn, ids));
+      await writer.postpone(unchanged, retrySec);
+      return true;
+    } catch (error) {
+      if (error instanceof LeaseLost) throw error;
+      // Smaller parts of the group are taken at once.
+      if (ids.length > 1) return false;
+      this.#failed(adapter, error);
+      await writer.postpone(ids, retrySec);
+      return false;
+    }
+  }
+
+  #failed({ chain }: ChainAdapter, error: unknown): void {
+    const { log } = this.#options;
+    log.warn({ event: 'payment_failed', code: chain, ...errorMembers(error) }, 'a payment made no progress');
+  }
+
+  /** Returns the payments without news. */
+  async #advance(turn: ChainTurn, ids: readonly string[]): Promise<readonly string[]> {
+    const { writer, follower } = this.#options;
+    const byState = Map.groupBy(await writer.load(ids), ({ payment }) => payment.state);
+    const at = (state: Payment['state']): readonly PaymentWithAttempts[] => byState.get(state) ?? [];
+    const prepared = [...at('prepared'), ...(await this.#prepare(turn, at('ready')))];
+    const signed = [...at('signed'), ...(await this.#sign(turn, prepared))];
+    await this.#send(turn, signed);
+    return follower.follow(turn, at('sent'));
+  }
+
+  /** Builds the transactions, each with those before it in mind, and reserves what they spend. */
+  async #prepare(turn: ChainTurn, due: readonly PaymentWithAttempts[]): Promise<readonly PaymentWithAttempts[]> {
+    if (due.length === 0) return [];
+    const { adapter, lease, hasTime } = turn;
+    const { onCrashPoint, transactions, limits } = this.#options;
+    const ready = await limits.withRoom(due);
+    if (ready.length === 0) return [];
+    const held = new Map(await transactions.held(adapter.chain));
+    const room = await this.#options.feeShares.room(
+      adapter.chain,
+      ready.map(({ payment }) => payment),
+    );
+    const built: Built[] = [];
+    for (const [index, { payment }] of ready.entries()) {
+      if (index > 0 && !hasTime()) break;
+      const tx = await this.#build(turn, payment, held, room);
+      if (tx === null) continue;
+      built.push({ payment, tx });
+      room.take(payment, transactions.fee(adapter.chain, tx));
+      for (const resource of tx.reserves) held.set(resource, transactions.promised(payment, tx));
+    }
+    if (built.length === 0) return [];
+    await onCrashPoint('payment.built');
+    try {
+      return await transactions.store(lease, built, (row, now) => {
+        row.state = 'prepared';
+        noteProblem(row, null, now);
+      });
+    } catch (error) {
+      const [only, ...others] = built;
+      // Several payments are retried one by one, because some of them may have room.
+      if (!(error instanceof PayoutLimitExceeded) || !only || others.length > 0) throw error;
+      await limits.wait(lease, only.payment, error);
+      return [];
+    }
+  }
+
+  /** Builds a transaction. Without one, records the problem and returns null. */
+  async #build(
+    { adapter, lease }: ChainTurn,
+    payment: Payment,
+    held: ReadonlyMap<Reservation, Promised>,
+    room: FeeHeadroom,
+  ): Promise<PreparedTx | null> {
+    const { transactions, writer } = this.#options;
+    try {
+      // An exhausted fee share needs no request to the node.
+      const hasRoom = room.has(payment, new Big('0'));
+      const tx = hasRoom ? await adapter.prepare(transactions.intent(payment, payment.attempt + 1), held) : null;
+      const hasShare = tx !== null && room.has(payment, transactions.fee(adapter.chain, tx));
+      const problem = hasShare ? transactions.feeProblem(payment, tx) : 'fee_share';
+      if (problem === null) return tx;
+      await writer.refused(lease, payment.id, problem, problem === 'fee_share' ? userBackoff : ownBackoff);
+    } catch (error) {
+      if (!(error instanceof ChainError)) throw error;
+      // A sweep that its chain refuses is decided anew, perhaps with more gas before it.
+      const isOver = payment.kind === 'sweep' ? error.isOfChain : payment.depositId === null && !error.retryable;
+      if (isOver) {
+        await this.#drop(lease, payment, error.code);
+      } else {
+        await this.#refused(lease, payment, error);
+        this.#failed(adapter, error);
+      }
+    }
+    return null;
+  }
+
+  /**
+   * Records a chain error. A node's failure does not count as a try, so that the payment does not
+   * wait longer or behind others for it.
+   */
+  async #refused(lease: ChainLease, payment: Payment, { code, isOfChain, retryable }: ChainError): Promise<void> {
+    const { clock, giveUpSec, writer } = this.#options;
+    const { id, problem, problemSince } = payment;
+    if (retryable && !isOfChain) return writer.problem(lease, id, code, retrySec);
+    if (walletProblems.has(code)) return writer.refused(lease, id, code, ownBackoff);
+    const isHopeless =
+      problem === code && problemSince !== null && clock.now() >= secondsAfter(problemSince, giveUpSec);
+    await (isHopeless ? this.#drop(lease, payment, code) : writer.refused(lease, id, code, userBackoff));
+  }
+
+  /**
+   * Ends a payment that cannot be made and that no signer has signed. Its order, if any, continues
+   * from there.
+   */
+  async #drop(lease: ChainLease, payment: Payment, problem: string): Promise<void> {
+    const end = async (em: EntityManager, changing: readonly LockedPayment[]): Promise<void> => {
+      const now = this.#options.clock.now();
+      for (const { payment: row, order } of changing) {
+        noteProblem(row, problem, now);
+        Object.assign(row, { state: 'dead', endedAt: now, nextActionAt: null });
+        if (order) order.nextActionAt = now;
+        await showDeadPayment(em, row, order);
+      }
+    };
+    await this.#options.writer.change(lease, [payment], end, true);
+  }
+
+  /**
+   * Requests signatures for the stored transactions and stores the bytes. A transaction that must
+   * not go out any more is revoked instead. Once the signer has signed it, revoking is too late,
+   * because an earlier process may have broadcast it. Transactions after an abandoned one are
+   * revoked too, because they would wait behind its nonce gap. Only a refusal counts as a try: a
+   * revoked transaction is built anew after `retrySec`. Once the time is over, an unavailable
+   * signer is not asked again.
+   */
+  async #sign(
+    { lease, hasTime }: ChainTurn,
+    prepared: readonly PaymentWithAttempts[],
+  ): Promise<readonly PaymentWithAttempts[]> {
+    if (prepared.length === 0) return [];
+    const { transactions, writer } = this.#options;
+    const payments = prepared.map(({ payment }) => payment);
+    let mayGoOut = await writer.mayGoOut(payments);
+    let lookedAt = performance.now();
+    const signed: Signed[] = [];
+    let hasGap = false;
+    for (const { payment, alive } of prepared) {
+      if (performance.now() - lookedAt > lookAgainMs) {
+        mayGoOut = await writer.mayGoOut(payments);
+        lookedAt = performance.now();
+      }
+      const attempt = newestOf(alive);
+      const isWanted = mayGoOut.has(payment.id) && !hasGap;
+      const answer = await (isWanted ? transactions.sign(payment, attempt) : transactions.revoke(payment, attempt));
+      if (answer === 'unavailable') {
+        await writer.problem(lease, payment.id, 'signer_unavailable', retrySec);
+        if (!hasTime()) break;
+      } else if (answer === null || answer === 'refused') {
+        hasGap = true;
+        await this.#giveUp(lease, payment, attempt, answer === null ? null : 'signer_refused');
+      } else {
+        signed.push({ payment, attempt, tx: answer });
+      }
+    }
+    if (signed.length === 0) return [];
+    return transactions.storeSignatures(lease, signed, (row, now) => {
+      row.state = 'signed';
+      row.tries = 0;
+      noteProblem(row, null, now);
+    });
+  }
+
+  /**
+   * Drops a transaction that was never signed, and releases its reservations. A nonce that is
+   * reserved but not used would block every later payment.
+   */
+  async #giveUp(
+    lease: ChainLease,
+    payment: Payment,
+    attempt: PaymentAttempt,
+    problem: 'signer_refused' | null,
+  ): Promise<void> {
+    const { clock, transactions, writer, limits } = this.#options;
+    await writer.change(lease, [payment], async (em, changing) => {
+      const now = clock.now();
+      await transactions.neverSigned(em, attempt);
+      await limits.uncount(
+        em,
+        changing.map(({ payment: row }) => row),
+      );
+      for (const { payment: row } of changing) {
+        row.state = 'ready';
+        if (problem !== null) row.tries += 1;
+        noteProblem(row, problem, now);
+        row.nextActionAt = secondsAfter(now, problem === null ? retrySec : refusedSec);
+      }
+      await em.flush();
+      await releaseReserved(em, [payment.id], now);
+    });
+  }
+
+  async #send(turn: ChainTurn, signed: readonly PaymentWithAttempts[]): Promise<void> {
+    if (signed.length === 0) return;
+    await this.#options.transactions.send(turn, signed, (row, now) => {
+      row.state = 'sent';
+      row.sentAt ??= now;
+      row.nextActionAt = secondsAfter(now, pollSec);
+    });
+  }
+}

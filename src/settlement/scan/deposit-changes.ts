@@ -1,0 +1,189 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { v7 as uuidv7 } from 'uuid';
+import { Big, fromUnits } from '../../base/money.ts';
+import type { Transfer } from '../../chains/port/chain-adapter.ts';
+import { type Booking, bookAll, line, minus } from '../../ledger/ledger.ts';
+import type { Order } from '../../orders/order.entity.ts';
+import { Deposit } from '../rows/deposit.entity.ts';
+import { earlierBounds, type ScanTimes, timeBounds } from '../rules/arrival-times.ts';
+import { depositGone, depositReference, isConfirmed, markCredited } from '../rules/credit.ts';
+import type { ScannedTo } from '../rules/settling.ts';
+import type { Arrival } from './arrivals.ts';
+import { isFoundByBalance } from './deposit-parts.ts';
+
+// The changes that a scan makes to deposits. The caller holds the locks of the deposits' orders.
+
+/**
+ * Reverses the deposits of orphaned blocks. A credited deposit is booked back, and an order that
+ * used it is held.
+ */
+export async function orphanDeposits(
+  em: EntityManager,
+  deposits: readonly Deposit[],
+  orders: ReadonlyMap<string, Order>,
+  hashes: ReadonlySet<string>,
+  now: Date,
+): Promise<void> {
+  const bookings: Booking[] = [];
+  for (const deposit of deposits) {
+    if (deposit.blockHash === null || !hashes.has(deposit.blockHash)) continue;
+    if (deposit.state === 'credited') {
+      const isFunding = deposit.purpose === 'funding';
+      const owed = deposit.orderId === null ? 'suspense' : 'client';
+      bookings.push({
+        kind: isFunding ? 'funding_reversal' : 'deposit_reversal',
+        reference: depositReference(deposit),
+        orderId: deposit.orderId,
+        at: now,
+        lines: isFunding
+          ? [line('hot', deposit, minus(deposit.amount)), line('opening', deposit, deposit.amount)]
+          : [line('deposits', deposit, minus(deposit.amount)), line(owed, deposit, deposit.amount)],
+      });
+      holdOrder(orders.get(deposit.orderId ?? ''), deposit, now);
+    }
+    deposit.state = 'orphaned';
+    deposit.height = null;
+    deposit.blockHash = null;
+    deposit.minedAfter = null;
+  }
+  await bookAll(em, bookings);
+}
+
+/** Deposits of a chain by their keys. */
+export type KnownDeposits = Map<string, Deposit>;
+
+/**
+ * The arrivals as the deposits know them. An older version stored each output of a payment as a
+ * deposit of its own; such a payment keeps that form.
+ */
+export function inKnownForm(known: KnownDeposits, arrival: Arrival): readonly Arrival[] {
+  const { parts = [] } = arrival;
+  const isApart = parts.some(({ transfer, asset }) => {
+    const deposit = known.get(transfer.key);
+    return deposit !== undefined && isSame(deposit, transfer, asset.decimals);
+  });
+  return isApart ? parts : [arrival];
+}
+
+/**
+ * Stores an arrival: updates the known deposit, or creates one and adds it to `known`. Returns
+ * null, and stores nothing, when a known transfer differs from its deposit.
+ */
+export function storeArrival(
+  em: EntityManager,
+  known: KnownDeposits,
+  chain: string,
+  arrival: Arrival,
+  look: ScanTimes,
+): Deposit | null {
+  const { now } = look;
+  const { transfer, block, asset, target, confirmationsRequired } = arrival;
+  const { orderId, purpose } = target;
+  const stored = known.get(transfer.key);
+  if (stored && !isSame(stored, transfer, asset.decimals)) return null;
+  if (stored && block === null) {
+    if (stored.state === 'orphaned') stored.state = 'mempool';
+    return stored;
+  }
+  const found = timeBounds(block, look);
+  const place = {
+    state: block === null ? ('mempool' as const) : ('mined' as const),
+    height: block?.height ?? null,
+    blockHash: block?.hash ?? null,
+    minedAfter: block === null ? null : found.after,
+  };
+  if (stored) {
+    // A credited deposit stays credited: a repeated scan of its block changes nothing.
+    if (stored.state !== 'credited') {
+      const { after, by } = earlierBounds({ after: stored.arrivedAfter, by: stored.arrivedBy }, found);
+      Object.assign(stored, place, { minedAt: stored.minedAt ?? now, arrivedAfter: after, arrivedBy: by });
+    }
+    if (isFoundByBalance(transfer)) stored.comparedHeight = block?.height ?? null;
+    return stored;
+  }
+  const deposit = em.create(Deposit, {
+    id: uuidv7(),
+    chain,
+    key: transfer.key,
+    orderId,
+    purpose,
+    sweptBy: null,
+    txid: transfer.txid,
+    address: transfer.address,
+    tag: transfer.tag,
+    contract: transfer.contract,
+    coin: asset.coin,
+    network: asset.network,
+    amount: fromUnits(transfer.amount, asset.decimals),
+    ...place,
+    confirmationsRequired,
+    seenAt: now,
+    minedAt: block === null ? null : now,
+    arrivedAfter: found.after,
+    arrivedBy: found.by,
+    creditedAt: null,
+    credits: 0,
+    problem: orderId === null && purpose === 'order' ? 'unknown_tag' : null,
+    comparedHeight: isFoundByBalance(transfer) ? (block?.height ?? null) : null,
+  });
+  em.persist(deposit);
+  known.set(deposit.key, deposit);
+  return deposit;
+}
+
+/**
+ * Marks deposits as orphaned when their transaction is in neither the mempool nor a block any more.
+ */
+export function dropDeposits(deposits: readonly Deposit[], chain: string, gone: ReadonlySet<string>): void {
+  for (const deposit of deposits) {
+    if (deposit.chain === chain && deposit.state === 'mempool' && gone.has(deposit.txid)) deposit.state = 'orphaned';
+  }
+}
+
+/** Credits deposits without an order. No order's step would do it. */
+export async function creditUnassignedDeposits(
+  em: EntityManager,
+  deposits: readonly Deposit[],
+  chain: string,
+  to: ScannedTo,
+  now: Date,
+): Promise<void> {
+  const bookings: Booking[] = [];
+  for (const deposit of deposits) {
+    if (deposit.orderId !== null || deposit.chain !== chain || !isConfirmed(deposit, to)) continue;
+    markCredited(deposit, now);
+    const isFunding = deposit.purpose === 'funding';
+    bookings.push({
+      kind: isFunding ? 'funding' : 'deposit',
+      reference: depositReference(deposit),
+      orderId: null,
+      at: now,
+      lines: [
+        line(isFunding ? 'hot' : 'deposits', deposit, deposit.amount),
+        line(isFunding ? 'opening' : 'suspense', deposit, minus(deposit.amount)),
+      ],
+    });
+  }
+  await bookAll(em, bookings);
+}
+
+/**
+ * Whether a transfer equals its deposit. A key that stood for two transfers would credit one for
+ * the other.
+ */
+function isSame(deposit: Deposit, { address, contract, amount }: Transfer, decimals: number): boolean {
+  const isOfAsset = deposit.address === address && deposit.contract === contract;
+  return isOfAsset && new Big(deposit.amount).eq(fromUnits(amount, decimals));
+}
+
+/**
+ * Holds an order whose used deposit was orphaned. It must not pay out before staff have checked it
+ * or the deposit returns.
+ */
+function holdOrder(order: Order | undefined, deposit: Deposit, now: Date): void {
+  if (order?.depositId !== deposit.id || order.heldAt !== null) return;
+  if (order.status !== 'exchanging' && order.status !== 'sending' && order.status !== 'refunding') return;
+  order.heldAt = now;
+  order.holdReason = depositGone;
+  order.updatedAt = now;
+}

@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto';
+import { userInfo } from 'node:os';
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import type { Members } from '../../accounts/members/members.ts';
+import { PartnerService } from '../../accounts/partners/partner-service.ts';
+import { type AuditedResult, AuditLog } from '../../accounts/staff/audit/audit-log.ts';
+import { StaffService } from '../../accounts/staff/staff-service.ts';
+import { openHasher } from '../../app/bootstrap.ts';
+import { cabinetPeople } from '../../app/open-cabinet.ts';
+import { openKnownChains } from '../../app/open-chains.ts';
+import { openNetworks } from '../../app/open-networks.ts';
+import { createOrm } from '../../app/orm.ts';
+import { StartError } from '../../app/start-error.ts';
+import { systemClock } from '../../base/clock.ts';
+import { schemaState } from '../../base/db/database.ts';
+import { findRunningEmbeddedPostgres, startEmbeddedPostgres } from '../../base/db/embedded/embedded-postgres.ts';
+import type { LiveNetworks } from '../../chains/families/live-networks.ts';
+import { cabinetUrl } from '../../config/cabinet-url.ts';
+import { gatewayTerms } from '../../config/fixed-rates.ts';
+import { loadConfig } from '../../config/load-config.ts';
+import type { Config } from '../../config/settings.ts';
+import type { ReconcileOptions } from '../../ledger/reconcile.ts';
+import { CurrencyService } from '../../market/currencies/currency-service.ts';
+
+/** The database and settings that a command works on. */
+export interface DatabaseContext {
+  readonly config: Config;
+  readonly url: string;
+  readonly embedded: boolean;
+  readonly orm: MikroORM;
+  readonly networks: LiveNetworks;
+}
+
+export interface CommandContext extends DatabaseContext {
+  readonly partners: PartnerService;
+  readonly staff: StaffService;
+  /** People of partners. Null without a cabinet. */
+  readonly members: Members | null;
+  readonly currencies: CurrencyService;
+}
+
+/**
+ * Runs a command on the database of the settings: DATABASE_URL, or the embedded one of DATA_DIR.
+ * When no gateway runs, the embedded database is started for the command.
+ */
+export async function withDatabase<T>(command: (context: DatabaseContext) => Promise<T>): Promise<T> {
+  const config = loadConfig();
+  const networks = await openNetworks(config);
+  const { url, close } = await openDatabase(config);
+  try {
+    const orm = await createOrm({ url, poolSize: 2, statementTimeoutMs: 0 });
+    try {
+      return await command({ config, url, embedded: config.DATABASE_URL === null, orm, networks });
+    } finally {
+      await orm.close(true);
+    }
+  } finally {
+    await close();
+  }
+}
+
+/** Runs a command with the services, on a database that a gateway could use. */
+export async function withServices<T>(command: (context: CommandContext) => Promise<T>): Promise<T> {
+  return withDatabase(async (context) => {
+    const state = await schemaState(context.orm);
+    if (state !== 'current') {
+      const advice = 'run: npm run -s cli -- db migrate, then npm run -s cli -- db seed; or start the gateway once';
+      throw new StartError(
+        state === 'empty' ? `the database is empty; ${advice}` : `migrations are missing; ${advice}`,
+      );
+    }
+    const { config, orm } = context;
+    const hasher = await openHasher(config, orm);
+    const origin = cabinetUrl(config);
+    return command({
+      ...context,
+      partners: new PartnerService(orm, hasher, systemClock, context.networks.areOfValue, gatewayTerms(config)),
+      staff: new StaffService(orm, hasher, systemClock),
+      members: origin === null ? null : cabinetPeople(orm, systemClock, origin).members,
+      currencies: new CurrencyService(orm, systemClock, context.networks),
+    });
+  });
+}
+
+/** A command that changes something, for the audit log. */
+export interface Change {
+  /** The command as it is typed: 'partner set'. */
+  readonly command: string;
+  readonly reason: string;
+}
+
+/** Runs a command that changes something, and writes its audit entry in the same transaction. */
+export async function withChange<T>(
+  change: Change,
+  work: (context: CommandContext, em: EntityManager) => Promise<AuditedResult<T>>,
+): Promise<T> {
+  return withServices((context) => writtenDown(context, change, (em) => work(context, em)));
+}
+
+/**
+ * Runs work in a transaction, and writes an audit entry with the operator's account on this
+ * machine.
+ */
+export function writtenDown<T>(
+  { orm }: DatabaseContext,
+  { command, reason }: Change,
+  work: (em: EntityManager) => Promise<AuditedResult<T>>,
+): Promise<T> {
+  const actor = { operator: operator(), requestId: randomUUID(), ip: 'local' };
+  return new AuditLog(orm, systemClock).act(actor, `cli ${command}`, reason, work);
+}
+
+/** The account on this machine that runs the command. */
+function operator(): string {
+  try {
+    return (
+      userInfo()
+        .username.replace(/[^\w.@-]/g, '_')
+        .slice(0, 60) || 'unknown'
+    );
+  } catch {
+    // An account without a name, as in containers.
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+}
+
+/** Runs a command on the database and its chains. */
+export async function withLedger<T>(
+  command: (context: Pick<ReconcileOptions, 'orm' | 'adapters'>) => Promise<T>,
+): Promise<T> {
+  return withServices(async ({ orm, networks, currencies }) => {
+    return command({ orm, adapters: await openKnownChains(orm, networks, await currencies.list()) });
+  });
+}
+
+async function openDatabase(config: Config): Promise<{ url: string; close: () => Promise<void> }> {
+  if (config.DATABASE_URL !== null) return { url: config.DATABASE_URL, close: async () => {} };
+  const running = await findRunningEmbeddedPostgres(config.DATA_DIR);
+  if (running) return { url: running.url, close: async () => running.close() };
+  const started = await startEmbeddedPostgres({ dataDir: config.DATA_DIR });
+  return { url: started.url, close: () => started.stop() };
+}

@@ -1,0 +1,156 @@
+import { Arg, Args, Ctx, Field, FieldResolver, ID, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import { validate as isUuid } from 'uuid';
+import { AuditEntry } from '../../accounts/staff/audit/audit-entry.entity.ts';
+import { AppError } from '../../base/errors.ts';
+import { AuditObjectType, AuditProposalType, auditObject, auditProposal } from './audit-objects.ts';
+import { PageArgs, PageInfoType, pageOf } from './server/connection.ts';
+import type { GraphqlContext } from './server/context.ts';
+import { RequiresPermission } from './server/requires-permission.ts';
+import { DateTime } from './server/scalars.ts';
+import { StaffNameType, staffName } from './staff-types.ts';
+
+@ObjectType('AuditEntry', {
+  description: 'One action of staff, or of an operator on the command line. Never changed or removed.',
+})
+export class AuditEntryType {
+  @Field(() => ID, { description: 'Id of the entry.' })
+  id!: string;
+
+  @Field(() => DateTime, { description: 'Time of the action.' })
+  at!: Date;
+
+  @Field(() => String, { description: 'Name of the mutation or command.' })
+  operation!: string;
+
+  @Field(() => String, {
+    description: "Object of the action: 'order:<id>', 'partner:<id>', 'key:<id>', 'currency:BTC/BTC'.",
+  })
+  target!: string;
+
+  @Field(() => String, { description: 'Reason that was given.' })
+  reason!: string;
+
+  @Field(() => String, { description: 'Id of the request.' })
+  requestId!: string;
+
+  @Field(() => String, { description: 'Network of the client.' })
+  ip!: string;
+}
+
+@ObjectType('AuditEntryEdge', { description: 'An entry in a list.' })
+export class AuditEntryEdgeType {
+  @Field(() => String, { description: 'Cursor of the entry.' })
+  cursor!: string;
+
+  @Field(() => AuditEntryType, { description: 'The entry.' })
+  node!: AuditEntry;
+}
+
+@ObjectType('AuditEntryConnection', { description: 'A page of the audit log.' })
+export class AuditEntryConnectionType {
+  @Field(() => [AuditEntryEdgeType], { description: 'The entries.' })
+  edges!: AuditEntryEdgeType[];
+
+  @Field(() => PageInfoType, { description: 'Position of the page.' })
+  pageInfo!: PageInfoType;
+}
+
+@Resolver(() => AuditEntryType)
+export class AuditResolver {
+  @RequiresPermission('audit:read')
+  @Query(() => AuditEntryConnectionType, { description: 'Actions of staff, newest first.' })
+  async auditLog(
+    @Args(() => PageArgs) pageArgs: PageArgs,
+    @Arg('staffId', () => ID, { nullable: true, description: 'Only actions of this member.' })
+    staffId: string | null | undefined,
+    @Arg('target', () => String, { nullable: true, description: "Only actions on this object: 'order:<id>'." })
+    target: string | null | undefined,
+    @Arg('operation', () => String, { nullable: true, description: 'Only this mutation or command.' })
+    operation: string | null | undefined,
+    @Arg('from', () => DateTime, { nullable: true, description: 'Only actions at this time or later.' })
+    from: Date | null | undefined,
+    @Arg('to', () => DateTime, { nullable: true, description: 'Only actions before this time.' })
+    to: Date | null | undefined,
+    @Ctx() { em }: GraphqlContext,
+  ): Promise<AuditEntryConnectionType> {
+    const { backwards, size, cursor } = pageOf(pageArgs);
+    for (const id of [staffId, cursor]) {
+      if ((id ?? null) !== null && !isUuid(id)) {
+        throw new AppError('invalid_value', `'${id?.slice(0, 40)}' is no id of this list`);
+      }
+    }
+    if (from && to && from >= to) throw new AppError('invalid_value', 'from must be before to');
+    // Ids grow with time, so they order the list and serve as its cursors.
+    const found = await em.find(
+      AuditEntry,
+      {
+        ...(staffId ? { staffId } : {}),
+        ...(target ? { target } : {}),
+        ...(operation ? { operation } : {}),
+        ...(from || to ? { at: { ...(from ? { $gte: from } : {}), ...(to ? { $lt: to } : {}) } } : {}),
+        ...(cursor === null ? {} : { id: backwards ? { $gt: cursor } : { $lt: cursor } }),
+      },
+      { orderBy: { id: backwards ? 'asc' : 'desc' }, limit: size + 1 },
+    );
+    const rows = found.slice(0, size);
+    if (backwards) rows.reverse();
+    const edges = rows.map((node) => ({ node, cursor: node.id }));
+    const more = found.length > size;
+    return {
+      edges,
+      pageInfo: {
+        hasNextPage: backwards ? cursor !== null : more,
+        hasPreviousPage: backwards ? more : cursor !== null,
+        startCursor: edges.at(0)?.cursor ?? null,
+        endCursor: edges.at(-1)?.cursor ?? null,
+      },
+    };
+  }
+
+  @FieldResolver(() => AuditObjectType, { description: 'The object of the action, by its name.' })
+  object(@Root() entry: AuditEntry, @Ctx() { loaders }: GraphqlContext): Promise<AuditObjectType> {
+    return auditObject(entry, loaders);
+  }
+
+  @FieldResolver(() => AuditProposalType, {
+    nullable: true,
+    description: 'The proposal that the action made or decided; null when it was carried out by itself.',
+  })
+  proposal(@Root() entry: AuditEntry, @Ctx() { loaders }: GraphqlContext): Promise<AuditProposalType | null> {
+    return auditProposal(entry, loaders);
+  }
+
+  @FieldResolver(() => StaffNameType, {
+    nullable: true,
+    description: 'The member who did it; null for an operator or a partner.',
+  })
+  async actor(@Root() { staffId }: AuditEntry, @Ctx() context: GraphqlContext): Promise<StaffNameType | null> {
+    return staffId === null ? null : staffName(context, staffId);
+  }
+
+  @FieldResolver(() => String, {
+    nullable: true,
+    description: "For an action on the command line: 'cli:' and the operator's account on the machine.",
+  })
+  operator(@Root() { actor }: AuditEntry): string | null {
+    return actor;
+  }
+
+  @FieldResolver(() => String, {
+    nullable: true,
+    description: "For an action in the partner cabinet: the name of the partner's member.",
+  })
+  async member(@Root() { memberId }: AuditEntry, @Ctx() { loaders }: GraphqlContext): Promise<string | null> {
+    return memberId === null ? null : ((await loaders.partnerMember.load(memberId))?.name ?? null);
+  }
+
+  @FieldResolver(() => String, { nullable: true, description: 'The changed values before the action, as JSON.' })
+  before(@Root() { before }: AuditEntry): string | null {
+    return before && JSON.stringify(before);
+  }
+
+  @FieldResolver(() => String, { nullable: true, description: 'The changed values after the action, as JSON.' })
+  after(@Root() { after }: AuditEntry): string | null {
+    return after && JSON.stringify(after);
+  }
+}

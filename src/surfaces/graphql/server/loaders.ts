@@ -1,0 +1,137 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import DataLoader from 'dataloader';
+import { membersOf, openInvitations } from '../../../accounts/members/members.ts';
+import { ApiKey } from '../../../accounts/partners/api-key.entity.ts';
+import { keyRefusals } from '../../../accounts/partners/key-refusals.ts';
+import { Partner } from '../../../accounts/partners/partner.entity.ts';
+import { StaffChange } from '../../../accounts/staff/staff-change.entity.ts';
+import { StaffMember } from '../../../accounts/staff/staff-member.entity.ts';
+import { bookedLines } from '../../../ledger/ledger.ts';
+import type { StatsRow } from '../../../operations/order-stats.ts';
+import { holdsById } from '../../../operations/payout-brakes.ts';
+import type { Exposure } from '../../../orders/exposure.ts';
+import { fixedResults } from '../../../orders/fixed-results.ts';
+import { Order } from '../../../orders/order.entity.ts';
+import { OrderAction } from '../../../orders/order-action.entity.ts';
+import { OrderEvent } from '../../../orders/order-event.entity.ts';
+import { OrderNote } from '../../../orders/order-note.entity.ts';
+import { ordersWithPage } from '../../../orders/order-pages.ts';
+import { markupAccruals, orderAgreements } from '../../../orders/read/order-agreements.ts';
+import { Deposit } from '../../../settlement/rows/deposit.entity.ts';
+import { shownDeposits } from '../../../settlement/rows/order-deposits.ts';
+import { Payment } from '../../../settlement/rows/payment.entity.ts';
+import { PaymentAttempt } from '../../../settlement/rows/payment-attempt.entity.ts';
+import { StaffAction } from '../../../settlement/rows/staff-action.entity.ts';
+import { Trade } from '../../../settlement/rows/trade.entity.ts';
+import { WebhookEndpoint } from '../../../webhooks/webhook-endpoint.entity.ts';
+
+/**
+ * Loads the outcome of partners' orders by day, for at least these partners. The key of a row is
+ * the partner.
+ */
+export type LoadUsage = (partnerIds: readonly string[]) => Promise<StatsRow[]>;
+
+/** Days of history in the usage and results of partners. */
+export const usageDays = 30;
+
+export type Loaders = ReturnType<typeof createLoaders>;
+
+/** Loads all rows of each key, in the order of the statement. */
+function many<Row extends object>(load: (ids: string[]) => Promise<Row[]>, keyOf: (row: Row) => string | null) {
+  return new DataLoader<string, Row[]>(async (ids) => {
+    const rows = Map.groupBy(await load([...ids]), keyOf);
+    return ids.map((id) => rows.get(id) ?? []);
+  });
+}
+
+/** Loads the one row of each key, or null. */
+function one<Row extends object>(load: (ids: string[]) => Promise<Row[]>, keyOf: (row: Row) => string) {
+  return new DataLoader<string, Row | null>(async (ids) => {
+    const rows = new Map((await load([...ids])).map((row) => [keyOf(row), row]));
+    return ids.map((id) => rows.get(id) ?? null);
+  });
+}
+
+const byId = ({ id }: { readonly id: string }): string => id;
+const byOrder = <Id extends string | null>({ orderId }: { readonly orderId: Id }): Id => orderId;
+const byPartner = ({ partnerId }: { readonly partnerId: string }): string => partnerId;
+
+/**
+ * Makes the loaders of one operation. Each loads rows for all orders or partners of a page in one
+ * statement, and keeps them until the operation ends.
+ */
+export function createLoaders(
+  em: EntityManager,
+  usageOf: LoadUsage,
+  now: () => Date,
+  exposuresOf: (partnerIds: readonly string[]) => Promise<Exposure[]>,
+) {
+  return {
+    order: one(
+      (ids) => em.find(Order, { id: { $in: ids } }, { populate: ['depositAddress'], strategy: 'joined' }),
+      byId,
+    ),
+    partner: one((ids) => em.find(Partner, { id: { $in: ids } }), byId),
+    staffMember: one((ids) => em.find(StaffMember, { id: { $in: ids } }), byId),
+    partnerMember: one(
+      (ids) =>
+        em.execute<{ id: string; name: string; partnerId: string }[]>(
+          `select id, name, partner_id as "partnerId" from partner_member where id in (${ids.map(() => '?').join(', ')})`,
+          ids,
+        ),
+      byId,
+    ),
+    members: many((ids) => membersOf(em, ids), byPartner),
+    invitations: many((ids) => openInvitations(em, now(), ids), byPartner),
+    trade: one((ids) => em.find(Trade, { orderId: { $in: ids } }), byOrder),
+    deposit: one((ids) => em.find(Deposit, { id: { $in: ids } }), byId),
+    events: many(
+      (ids) => em.find(OrderEvent, { order: { $in: ids } }, { orderBy: { order: 'asc', seq: 'asc' } }),
+      ({ order }) => order.id,
+    ),
+    questions: many((ids) => em.find(OrderAction, { orderId: { $in: ids } }, { orderBy: { seq: 'asc' } }), byOrder),
+    deposits: many((ids) => shownDeposits(em, ids), byOrder),
+    payments: many((ids) => em.find(Payment, { orderId: { $in: ids } }, { orderBy: { number: 'asc' } }), byOrder),
+    strangerPayments: many(
+      (ids) => em.find(Payment, { depositId: { $in: ids } }, { orderBy: { number: 'asc' } }),
+      ({ depositId }) => depositId,
+    ),
+    attempts: many(
+      (ids) => em.find(PaymentAttempt, { paymentId: { $in: ids } }, { orderBy: { paymentId: 'asc', attempt: 'asc' } }),
+      ({ paymentId }) => paymentId,
+    ),
+    agreements: one((ids) => orderAgreements(em, ids), byOrder),
+    pageLink: one((ids) => ordersWithPage(em, ids), byOrder),
+    accruals: one((ids) => markupAccruals(em, ids), byOrder),
+    notes: many((ids) => em.find(OrderNote, { orderId: { $in: ids } }, { orderBy: { id: 'asc' } }), byOrder),
+    actions: many((ids) => em.find(StaffAction, { orderId: { $in: ids } }, { orderBy: { id: 'asc' } }), byOrder),
+    keys: many(
+      (ids) => em.find(ApiKey, { partner: { $in: ids } }, { orderBy: { createdAt: 'asc' } }),
+      ({ partner }) => partner.id,
+    ),
+    key: one(
+      (ids) => em.find(ApiKey, { keyId: { $in: ids } }),
+      ({ keyId }) => keyId,
+    ),
+    webhook: one((ids) => em.find(WebhookEndpoint, { id: { $in: ids } }), byId),
+    hold: one((ids) => holdsById(em, ids), byId),
+    staffAction: one((ids) => em.find(StaffAction, { id: { $in: ids } }), byId),
+    staffChange: one((ids) => em.find(StaffChange, { id: { $in: ids } }), byId),
+    usage: many(
+      (ids) => usageOf(ids),
+      ({ key }) => key,
+    ),
+    resumption: one(
+      (ids) => em.find(StaffAction, { holdId: { $in: ids }, state: 'proposed' }),
+      ({ holdId }) => holdId ?? '',
+    ),
+    exposure: one((ids) => exposuresOf(ids), byPartner),
+    refusals: one(
+      (ids) => keyRefusals(em, now(), ids),
+      ({ keyId }) => keyId,
+    ),
+    fixedDay: one((ids) => fixedResults(em, now(), 1, ids), byPartner),
+    fixedMonth: one((ids) => fixedResults(em, now(), usageDays, ids), byPartner),
+    ledgerLines: many((ids) => bookedLines(em, ids), byOrder),
+  };
+}

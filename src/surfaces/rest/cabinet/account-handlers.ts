@@ -1,0 +1,346 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { shownAddress } from '../../../accounts/members/own-keys.ts';
+import { rights } from '../../../accounts/members/rights.ts';
+import { keyScopes } from '../../../accounts/partners/key-scope.ts';
+import { maxLiveKeys } from '../../../accounts/partners/partner-service.ts';
+import { fieldError } from '../../../base/errors.ts';
+import { type Big, parseDecimal } from '../../../base/money.ts';
+import { eventTypeNames } from '../../../orders/event-types.ts';
+import { orderNotFound } from '../../../orders/order-errors.ts';
+import { refundSentences } from '../../../orders/read/refund-reasons.ts';
+import { orderNamed } from '../../../orders/short-id.ts';
+import { repeatable, replayedHeader } from '../api/idempotency-header.ts';
+import { moment, plainText } from '../api/query-values.ts';
+import type { CabinetParts } from './cabinet-parts.ts';
+import { type CabinetHandlers, cabinetApiRoot, type Schemas } from './contract.ts';
+import { memberOf } from './session-handlers.ts';
+import {
+  actionView,
+  deliveryView,
+  depositView,
+  entryView,
+  keyView,
+  monthView,
+  orderView,
+  paymentView,
+  text,
+  webhookView,
+} from './views.ts';
+
+const usualLimit = 50;
+
+/** @throws AppError invalid_amount for text that is no exact amount. */
+function exactAmount(field: string, text: string): Big {
+  const amount = parseDecimal(text);
+  if (amount) return amount;
+  throw fieldError('invalid_amount', field, `${field} must be a plain decimal`);
+}
+
+/** Keys, orders, webhooks and reports. */
+export function accountHandlers(parts: CabinetParts) {
+  const { keys, orders, endpoints, deliveries, statements, glance, cursors, audit, orm, lanes } = parts;
+  const own = (request: { member: Parameters<typeof memberOf>[0]['member'] }) => memberOf(request).partnerId;
+  return {
+    getHome: async (request) => {
+      const { partnerId, memberId } = memberOf(request);
+      const view = await glance.of(partnerId, memberId);
+      const partner = await parts.partners.get(partnerId);
+      const figures = ({ created, completed, refunded, expired, volumeUsd }: typeof view.today) => {
+        return { created, completed, refunded, expired, volume_usd: volumeUsd };
+      };
+      return {
+        body: {
+          today: figures(view.today),
+          days_30: figures(view.days30),
+          by_day: view.byDay.map(({ day, created, completed, volumeUsd }) => {
+            return { day, created, completed, volume_usd: volumeUsd };
+          }),
+          open_orders: view.openOrders,
+          most_open_orders: partner.maxOpenOrders ?? parts.maxOpenOrders,
+          orders_on_hold: view.ordersOnHold,
+          requests: { rate_limited_24h: view.requests.limited, refused_24h: view.requests.refused },
+          live_keys: view.liveKeys,
+          webhooks: {
+            endpoints: view.webhooks.endpoints,
+            disabled: view.webhooks.disabled,
+            failing: view.webhooks.failing,
+            delivered_24h: view.webhooks.delivered,
+            failed_24h: view.webhooks.failed,
+          },
+          needs_action: view.needsAction.map(({ reason, count }) => ({ code: reason, count })),
+        },
+      };
+    },
+    getLimits: async (request) => {
+      const { partnerId, memberId } = memberOf(request);
+      const { limits, areFixedCapsCut, isQuoteHoldCut } = await parts.limits.of(partnerId, memberId);
+      return {
+        body: {
+          limits: limits.map(({ name, most, used, isOwn }) => ({ name, most, used, is_own: isOwn })),
+          are_fixed_caps_cut: areFixedCapsCut,
+          is_quote_hold_cut: isQuoteHoldCut,
+        },
+      };
+    },
+    listKeys: async (request) => {
+      const now = keys.now();
+      const data = (await keys.list(own(request))).map((key) => keyView(key, now));
+      return {
+        body: {
+          data,
+          your_address: shownAddress(request.call.client.address),
+          most_live_keys: maxLiveKeys,
+          scopes: [...keyScopes],
+        },
+      };
+    },
+    issueKey: async (request) => {
+      const { label, scopes, networks = [], expires_at } = request.body;
+      const options = {
+        label,
+        scopes,
+        allowedCidrs: networks,
+        expiresAt: moment('expires_at', expires_at ?? undefined),
+      };
+      const [key, issued] = await parts.act(request, 'issueKey', async (em) => {
+        const result = await keys.issue(em, own(request), options);
+        return { result, target: `key:${result[1].keyId}`, after: { label, scopes, networks } };
+      });
+      return { body: { key: keyView(key, keys.now()), secret: issued.key } };
+    },
+    rollKey: async (request) => {
+      const { key_id: keyId } = request.path;
+      const hours = request.body.old_key_hours;
+      const [key, issued] = await parts.act(request, 'rollKey', async (em) => {
+        const result = await keys.roll(em, own(request), keyId, hours);
+        return { result, target: `key:${keyId}`, after: { successor: result[1].keyId, old_key_hours: hours } };
+      });
+      return { body: { key: keyView(key, keys.now()), secret: issued.key } };
+    },
+    revokeKey: async (request) => {
+      const { key_id: keyId } = request.path;
+      // A repetition changes nothing, and so it fills no audit log.
+      const known = await keys.find(orm.em.fork(), own(request), keyId);
+      if (known.revokedAt !== null) return { body: keyView(known, keys.now()) };
+      const key = await parts.act(request, 'revokeKey', async (em) => {
+        return { result: await keys.revoke(em, own(request), keyId), target: `key:${keyId}` };
+      });
+      return { body: keyView(key, keys.now()) };
+    },
+    setKeyNetworks: async (request) => {
+      const { key_id: keyId } = request.path;
+      const { networks, confirm_lock_out: mayLockOut = false } = request.body;
+      const { key } = await parts.act(request, 'setKeyNetworks', async (em) => {
+        const result = await keys.setNetworks(em, own(request), keyId, { networks, mayLockOut });
+        return { result, target: `key:${keyId}`, before: { networks: result.before }, after: { networks } };
+      });
+      return { body: keyView(key, keys.now()) };
+    },
+    listOrders: async (request) => {
+      const { status, created_from, created_to, limit = usualLimit, cursor } = request.query;
+      const search = plainText('search', request.query.search);
+      const filter = {
+        statuses: status ?? null,
+        names: search !== null && orderNamed(search) ? [search] : null,
+        externalId: search !== null && !orderNamed(search) ? search : null,
+        createdFrom: moment('created_from', created_from),
+        createdTo: moment('created_to', created_to),
+        coinFrom: plainText('coin', request.query.coin),
+        coinTo: null,
+      };
+      const page = await orders.list(own(request), {
+        filter,
+        sort: 'created',
+        updatedSince: null,
+        limit,
+        cursor: cursor ?? null,
+        withDetails: true,
+      });
+      const data = page.orders.map(({ order, details }) => orderView(order, details));
+      return { body: { data, next_cursor: page.nextCursor } };
+    },
+    getOrder: async (request) => {
+      const partnerId = own(request);
+      const { order_id: name } = request.path;
+      if (!orderNamed(name)) throw orderNotFound();
+      const none = {
+        statuses: null,
+        externalId: null,
+        createdFrom: null,
+        createdTo: null,
+        coinFrom: null,
+        coinTo: null,
+      };
+      const page = await orders.list(partnerId, {
+        filter: { ...none, names: [name] },
+        sort: 'created',
+        updatedSince: null,
+        limit: 1,
+        cursor: null,
+        withDetails: true,
+      });
+      const events = await orders.events(name, partnerId);
+      const [found] = page.orders;
+      if (!found?.details) throw orderNotFound();
+      const { order, details } = found;
+      const [more] = await orm.em
+        .fork()
+        .execute<{ recipient_tag: string | null; refund_address: string | null; refund_tag: string | null }[]>(
+          `select recipient_address_tag as recipient_tag, refund_address, refund_address_tag as refund_tag
+             from exchange_order where id = ?`,
+          [order.id],
+        );
+      const { terms } = details;
+      return {
+        body: {
+          ...orderView(order, details),
+          rate: terms.rate,
+          service_fee: terms.serviceFee,
+          network_fee: terms.networkFee,
+          partner_markup: terms.partnerMarkup,
+          deposit_address: order.depositAddress,
+          deposit_tag: order.depositAddressTag,
+          recipient_address: order.recipientAddress,
+          recipient_tag: more?.recipient_tag ?? null,
+          refund_address: more?.refund_address ?? null,
+          refund_tag: more?.refund_tag ?? null,
+          confirmations: order.depositConfirmations,
+          confirmations_required: order.depositConfirmationsRequired,
+          metadata: details.metadata,
+          public_url: details.publicUrl,
+          action_required: details.actionRequired && actionView(details.actionRequired),
+          refund_reason:
+            details.refundReason &&
+            refundSentences(details.refundReason, {
+              ...order,
+              partnerName: (await parts.partners.get(partnerId)).name,
+            }).join(' '),
+          deposits: details.deposits.map((deposit) => depositView(deposit, parts.explorers)),
+          payout: details.payout && paymentView(details.payout, parts.explorers),
+          refunds: details.refunds.map((refund) => paymentView(refund, parts.explorers)),
+          events: events.map(({ seq, status, previousStatus, cause, at }) => {
+            return { seq, status, previous_status: previousStatus, cause, at };
+          }),
+        },
+      };
+    },
+    answerOrder: async (request) => {
+      const { partnerId, memberId } = memberOf(request);
+      const { action_id: actionId, action, amount_to: amountText } = request.body;
+      const amountTo = amountText === undefined ? null : exactAmount('amount_to', amountText);
+      // Another member's key is another request, so that no answer counts as that of two people.
+      const target = (orderId: string) => `POST ${cabinetApiRoot}/orders/${orderId}/actions ${memberId}`;
+      // Made once for its refusal of a malformed key, which needs no order.
+      repeatable(request.call, target(''));
+      const asked = {
+        orderName: request.path.order_id,
+        caller: { partner: { id: partnerId }, memberId, roles: rights['orders:answer'] },
+        repeatable: (orderId: string) => repeatable(request.call, target(orderId)),
+        answer: async (_em: EntityManager, orderId: string) =>
+          JSON.stringify({ order_id: orderId, action_id: actionId, action } satisfies Schemas['OrderAnswer']),
+        audit: (em: EntityManager, orderId: string) =>
+          audit.write(em, parts.actor(memberId, request.call), 'answerOrder', 'in the cabinet', {
+            target: `order:${orderId}`,
+            after: { ...request.body },
+          }),
+      };
+      const { body, isReplayed } = await parts.choices.choose(asked, { actionId, action, amountTo });
+      return { body: JSON.parse(body), headers: replayedHeader(isReplayed) };
+    },
+    listWebhooks: async (request) => ({
+      body: { data: (await endpoints.list(own(request))).map(webhookView), types: [...eventTypeNames] },
+    }),
+    createWebhook: async (request) => {
+      const { url, types = null } = request.body;
+      const made = await parts.act(request, 'createWebhook', async (em) => {
+        const result = await endpoints.create(own(request), { url, types }, em);
+        return { result, target: `webhook:${result.endpoint.id}`, after: { url, types } };
+      });
+      return { body: { webhook: webhookView(made.endpoint), secret: made.secret } };
+    },
+    changeWebhook: async (request) => {
+      const { webhook_id: id } = request.path;
+      const endpoint = await parts.act(request, 'changeWebhook', async (em) => {
+        const result = await endpoints.change(own(request), id, request.body, 'partner', em);
+        return { result, target: `webhook:${id}`, after: { ...request.body } };
+      });
+      return { body: webhookView(endpoint) };
+    },
+    deleteWebhook: async (request) => {
+      const { webhook_id: id } = request.path;
+      await parts.act(request, 'deleteWebhook', async (em) => {
+        const { url } = await endpoints.delete(own(request), id, em);
+        return { result: null, target: `webhook:${id}`, before: { url } };
+      });
+      return { body: undefined };
+    },
+    rotateWebhookSecret: async (request) => {
+      const { webhook_id: id } = request.path;
+      const hours = request.body.old_secret_hours;
+      const made = await parts.act(request, 'rotateWebhookSecret', async (em) => {
+        const result = await endpoints.rotateSecret(own(request), id, hours, em);
+        return { result, target: `webhook:${id}`, after: { old_secret_hours: hours } };
+      });
+      return { body: { webhook: webhookView(made.endpoint), secret: made.secret } };
+    },
+    testWebhook: async (request) => {
+      const { eventId } = await endpoints.orderTest(own(request), request.path.webhook_id);
+      return { body: { event_id: eventId } };
+    },
+    listDeliveries: async (request) => {
+      const endpoint = await endpoints.get(own(request), request.path.webhook_id);
+      const { state = null, limit = usualLimit, cursor = null } = request.query;
+      const page = await deliveries.list(endpoint, { state, limit, cursor });
+      return { body: { data: page.deliveries.map(deliveryView), next_cursor: page.nextCursor } };
+    },
+    replayEvents: async (request) => {
+      const endpoint = await endpoints.get(own(request), request.path.webhook_id);
+      const { stored } = await parts.replays.run(endpoint.partner.id, null, async (em) => {
+        const { count } = await deliveries.replay(endpoint, { eventIds: request.body.event_ids }, em);
+        return { stored: JSON.stringify({ count }), status: 200, orderId: null };
+      });
+      return { body: JSON.parse(stored) };
+    },
+    listStatements: async (request) => ({
+      body: { data: (await statements.months(own(request), keys.now())).map(monthView) },
+    }),
+    getStatement: async (request) => {
+      const partnerId = own(request);
+      const { month } = request.path;
+      const { limit = usualLimit, cursor } = request.query;
+      const bound = `statement entries ${partnerId} ${month}`;
+      const after = cursor === undefined ? null : cursors.read(bound, cursor);
+      const sums = await statements.month(partnerId, month);
+      const found = await statements.entries(partnerId, month, { limit: limit + 1, after });
+      const data = found.slice(0, limit);
+      const last = found.length > limit ? data.at(-1) : undefined;
+      const next = last ? cursors.write(bound, last.orderId) : null;
+      return { body: { month: monthView(sums), data: data.map(entryView), next_cursor: next } };
+    },
+    getStatementCsv: async (request) => {
+      const { month } = request.path;
+      return {
+        parts: lanes.download(own(request), statements.csv(own(request), month)),
+        type: 'text/csv; charset=utf-8',
+        headers: { 'Content-Disposition': `attachment; filename="statement-${month}.csv"` },
+      };
+    },
+    listAudit: async (request) => {
+      const partnerId = own(request);
+      const { limit = usualLimit, cursor } = request.query;
+      const bound = `audit ${partnerId}`;
+      const before = cursor === undefined ? null : cursors.read(bound, cursor);
+      const found = await audit.ofPartner(partnerId, { limit: limit + 1, before });
+      const rows = found.slice(0, limit);
+      const last = found.length > limit ? rows.at(-1) : undefined;
+      return {
+        body: {
+          data: rows.map(({ id, at, actor, operation, target, ip, before: was, after }) => {
+            return { id, at: text(at), actor, operation, target, network: ip, before: was, after };
+          }),
+          next_cursor: last ? cursors.write(bound, last.id) : null,
+        },
+      };
+    },
+  } satisfies Partial<CabinetHandlers>;
+}

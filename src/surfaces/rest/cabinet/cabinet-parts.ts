@@ -1,0 +1,85 @@
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import type { Members } from '../../../accounts/members/members.ts';
+import type { OwnKeys } from '../../../accounts/members/own-keys.ts';
+import type { Passkeys } from '../../../accounts/members/passkeys.ts';
+import { type CabinetOperation, operationRows } from '../../../accounts/members/rights.ts';
+import type { MemberCaller, MemberSessions } from '../../../accounts/members/sessions.ts';
+import type { PartnerService } from '../../../accounts/partners/partner-service.ts';
+import type { Actor, AuditedResult, AuditLog } from '../../../accounts/staff/audit/audit-log.ts';
+import { addressPrefix } from '../../../base/limits/client-address.ts';
+import { PartnerLanes } from '../../../base/limits/partner-lanes.ts';
+import type { OrderChoices } from '../../../orders/order-choices.ts';
+import type { ListCursors } from '../../../orders/read/list-cursor.ts';
+import type { PartnerOrders } from '../../../orders/read/partner-orders.ts';
+import type { DeliveryLog } from '../../../webhooks/delivery-log.ts';
+import type { EndpointService } from '../../../webhooks/endpoint-service.ts';
+import type { Replays } from '../../../webhooks/replays.ts';
+import type { Call } from '../api/call.ts';
+import type { Glance } from './glance.ts';
+import type { OwnLimits } from './own-limits.ts';
+import type { Statements } from './statements.ts';
+import type { Explorers } from './views.ts';
+
+export interface CabinetServices {
+  /** Scheme and host at which browsers reach the cabinet. */
+  readonly origin: string;
+  readonly orm: MikroORM;
+  readonly audit: AuditLog;
+  readonly members: Members;
+  readonly passkeys: Passkeys;
+  readonly sessions: MemberSessions;
+  readonly partners: PartnerService;
+  readonly keys: OwnKeys;
+  readonly glance: Glance;
+  readonly limits: OwnLimits;
+  readonly statements: Statements;
+  readonly orders: PartnerOrders;
+  readonly choices: OrderChoices;
+  readonly explorers: Explorers;
+  readonly endpoints: EndpointService;
+  readonly deliveries: DeliveryLog;
+  readonly replays: Replays;
+  readonly cursors: ListCursors;
+  /** The cap on open orders of partners without one of their own. */
+  readonly maxOpenOrders: number;
+  /** Whether the chains are real ones, with coins of value. */
+  readonly areOfValue: boolean;
+}
+
+/** The services of the cabinet's handlers, and what all handlers do alike. */
+export interface CabinetParts extends CabinetServices {
+  readonly lanes: PartnerLanes;
+  actor(memberId: string, call: Call): Actor;
+  /**
+   * Runs a change and writes its audit entry in one transaction: both happen or neither. The member
+   * must still have the right when the turn of the change has come.
+   */
+  act<Result>(
+    request: { readonly member: MemberCaller | null; readonly call: Call },
+    operation: CabinetOperation,
+    work: (em: EntityManager) => Promise<AuditedResult<Result>>,
+  ): Promise<Result>;
+}
+
+/** Requests of a partner's members: half of the cabinet's connections work. */
+const laneBounds = { working: 2, waiting: 30 };
+
+export function cabinetParts(services: CabinetServices): CabinetParts {
+  const actor = (memberId: string, { id, client }: Call): Actor => ({
+    memberId,
+    requestId: id,
+    ip: addressPrefix(client.address),
+  });
+  return {
+    ...services,
+    lanes: new PartnerLanes(laneBounds),
+    actor,
+    act: ({ member, call }, operation, work) => {
+      if (!member) throw new Error(`${operation} needs a session`);
+      return services.audit.act(actor(member.memberId, call), operation, 'in the cabinet', async (em) => {
+        await services.members.takeTurn(em, member, operationRows[operation].needs);
+        return work(em);
+      });
+    },
+  };
+}

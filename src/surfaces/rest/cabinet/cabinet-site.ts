@@ -1,0 +1,28 @@
+import type { Limiter } from '../../../base/limits/limiter.ts';
+import type { Config } from '../../../config/settings.ts';
+import type { Answer } from '../api/answer.ts';
+import type { Call } from '../api/call.ts';
+import { accountHandlers } from './account-handlers.ts';
+import { cabinetApi } from './cabinet-api.ts';
+import { cabinetPages } from './cabinet-pages.ts';
+import { type CabinetServices, cabinetParts } from './cabinet-parts.ts';
+import { cabinetApiRoot } from './contract.ts';
+import { sessionHandlers } from './session-handlers.ts';
+
+export interface CabinetSiteOptions {
+  readonly services: CabinetServices;
+  readonly config: Pick<Config, 'RATE_LIMIT_SIGN_IN_PER_MIN' | 'RATE_LIMIT_CABINET_PER_MIN'>;
+  readonly limiter: Limiter;
+  /** CABINET_URL. */
+  readonly origin: string;
+}
+
+/** Makes the function that answers the partner cabinet: its pages and their API. */
+export async function cabinetSite(options: CabinetSiteOptions): Promise<(call: Call) => Promise<Answer>> {
+  const { services, config, limiter, origin } = options;
+  const parts = cabinetParts(services);
+  const handlers = { ...sessionHandlers(parts), ...accountHandlers(parts) };
+  const api = await cabinetApi({ config, origin, limiter, sessions: services.sessions, lanes: parts.lanes, handlers });
+  const pages = cabinetPages();
+  return async (call) => (call.path.startsWith(`${cabinetApiRoot}/`) ? api(call) : pages(call));
+}

@@ -1,0 +1,124 @@
+import type { Document } from 'openapi-backend';
+import type { components } from '../../../generated/openapi.ts';
+import type { ChangedOrder, ChangeRequest } from '../../../orders/locked-changes.ts';
+import type { OrderChanges } from '../../../orders/order-changes.ts';
+import type { PartnerOrders } from '../../../orders/read/partner-orders.ts';
+import type { Handler } from '../api/api.ts';
+import { callerOf } from '../api/authenticate.ts';
+import type { Call } from '../api/call.ts';
+import { apiRoot, type Json } from '../api/contract.ts';
+import { repeatable, replayedHeader } from '../api/idempotency-header.ts';
+import { detailsWriter } from './order-lists.ts';
+
+/**
+ * Stands for the link of an order's page in a stored answer, so that a database tells no token and
+ * a revoked link never comes back. As it is no JSON, no text of a partner contains its member.
+ */
+const withheldUrl = '<order page>';
+const member = (url: string): string => `"public_url":${url}`;
+const withheldMember = member(withheldUrl);
+
+type DetailsBody = components['schemas']['OrderDetails'];
+
+/** PATCH /partner/orders/{order_id} */
+export function changeOrderHandler(
+  document: Document,
+  changes: OrderChanges,
+  orders: PartnerOrders,
+): Handler<'changeOrder'> {
+  const request = changeRequest(document, orders);
+  const answer = answerOf(orders);
+  return async ({ path, body, call }) => answer(await changes.setMetadata(request(path.order_id, call), body.metadata));
+}
+
+/** PUT /partner/orders/{order_id}/refund-address */
+export function setRefundAddressHandler(
+  document: Document,
+  changes: OrderChanges,
+  orders: PartnerOrders,
+): Handler<'setRefundAddress'> {
+  const request = changeRequest(document, orders);
+  const answer = answerOf(orders);
+  return async ({ path, body, call }) => {
+    const sent = { address: body.refund_address, tag: body.refund_address_tag ?? null };
+    return answer(await changes.setRefundAddress(request(path.order_id, call), sent));
+  };
+}
+
+/** POST /partner/orders/{order_id}/cancel */
+export function cancelOrderHandler(
+  document: Document,
+  changes: OrderChanges,
+  orders: PartnerOrders,
+): Handler<'cancelOrder'> {
+  const request = changeRequest(document, orders);
+  const answer = answerOf(orders);
+  return async ({ path, call }) => {
+    const orderTarget = (orderId: string): string => `POST ${apiRoot}/partner/orders/${orderId}/cancel`;
+    // Made once for its refusal of a malformed key, which needs no order.
+    repeatable(call, orderTarget(''));
+    const repeated = (orderId: string) => repeatable(call, orderTarget(orderId));
+    return answer(await changes.cancel({ ...request(path.order_id, call), repeatable: repeated }));
+  };
+}
+
+/** POST /partner/orders/{order_id}/page */
+export function renewOrderPageHandler(
+  document: Document,
+  changes: OrderChanges,
+  orders: PartnerOrders,
+): Handler<'renewOrderPage'> {
+  const request = changeRequest(document, orders);
+  const answer = answerOf(orders);
+  return async ({ path, call }) => {
+    const orderTarget = (orderId: string): string => `POST ${apiRoot}/partner/orders/${orderId}/page`;
+    // Made once for its refusal of a malformed key, which needs no order.
+    repeatable(call, orderTarget(''));
+    const repeated = (orderId: string) => repeatable(call, orderTarget(orderId));
+    return answer(await changes.renewPage({ ...request(path.order_id, call), repeatable: repeated }));
+  };
+}
+
+/** DELETE /partner/orders/{order_id}/page */
+export function revokeOrderPageHandler(
+  document: Document,
+  changes: OrderChanges,
+  orders: PartnerOrders,
+): Handler<'revokeOrderPage'> {
+  const request = changeRequest(document, orders);
+  const answer = answerOf(orders);
+  return async ({ path, call }) => answer(await changes.revokePage(request(path.order_id, call)));
+}
+
+/** Makes the function that turns a call into a change whose answer is the order's details. */
+export function changeRequest(
+  document: Document,
+  orders: PartnerOrders,
+): (orderName: string, call: Call) => ChangeRequest {
+  const write = detailsWriter(document);
+  return (orderName, call) => {
+    const caller = callerOf(call);
+    return {
+      orderName,
+      caller,
+      answer: async (em, orderId) => {
+        const details = await orders.detailsIn(em, orderId, caller.partner.id);
+        return write(details, details.publicUrl === null ? undefined : withheldUrl);
+      },
+    };
+  };
+}
+
+/**
+ * Makes the function that answers a change: with the details, as they were stored or just written,
+ * and with the present link of the order's page.
+ */
+export function answerOf(orders: PartnerOrders) {
+  return async ({ orderId, body, isReplayed }: ChangedOrder) => {
+    const headers = replayedHeader(isReplayed);
+    const isWithheld = body.includes(withheldMember);
+    const url = isWithheld ? JSON.stringify(await orders.publicUrl(orderId)) : '';
+    const whole = isWithheld ? body.replace(withheldMember, () => member(url)) : body;
+    return { status: 200 as const, body: whole as Json<DetailsBody>, headers };
+  };
+}

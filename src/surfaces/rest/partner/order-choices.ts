@@ -1,0 +1,29 @@
+import type { Document } from 'openapi-backend';
+import { parseDecimal } from '../../../base/money.ts';
+import type { OrderChoices } from '../../../orders/order-choices.ts';
+import type { PartnerOrders } from '../../../orders/read/partner-orders.ts';
+import type { Handler } from '../api/api.ts';
+import { numberSource } from '../api/body.ts';
+import { apiRoot } from '../api/contract.ts';
+import { repeatable } from '../api/idempotency-header.ts';
+import { answerOf, changeRequest } from './order-changes.ts';
+
+/** POST /partner/orders/{order_id}/actions */
+export function actOnOrderHandler(
+  document: Document,
+  choices: OrderChoices,
+  orders: PartnerOrders,
+): Handler<'actOnOrder'> {
+  const request = changeRequest(document, orders);
+  const answer = answerOf(orders);
+  return async ({ path, body, call }) => {
+    const { action_id: actionId, action } = body;
+    const amountTo = body.amount_to === undefined ? null : parseDecimal(numberSource(body, 'amount_to'));
+    const orderTarget = (orderId: string): string => `POST ${apiRoot}/partner/orders/${orderId}/actions`;
+    // Made once for its refusal of a malformed key, which needs no order.
+    repeatable(call, orderTarget(''));
+    const repeated = (orderId: string) => repeatable(call, orderTarget(orderId));
+    const asked = { ...request(path.order_id, call), repeatable: repeated };
+    return answer(await choices.choose(asked, { actionId, action, amountTo }));
+  };
+}

@@ -1,0 +1,138 @@
+import type { Document } from 'openapi-backend';
+import { type Big, parseDecimal } from '../../../base/money.ts';
+import type { components } from '../../../generated/openapi.ts';
+import type { CreateOrder } from '../../../orders/order-drafts.ts';
+import type { OrderService } from '../../../orders/order-service.ts';
+import type { OrderView } from '../../../orders/order-statements.ts';
+import { isWhole, type OrderOptions } from '../../../orders/order-terms.ts';
+import type { Handler, Refusal } from '../api/api.ts';
+import { callerOf } from '../api/authenticate.ts';
+import { numberSource } from '../api/body.ts';
+import { apiRoot, type Body, type Json } from '../api/contract.ts';
+import { taggedAnswer } from '../api/etag.ts';
+import { repeatable } from '../api/idempotency-header.ts';
+import { jsonWriter } from '../api/json-writer.ts';
+
+type OrderBody = components['schemas']['Order'];
+
+/** What a create is for, in the fingerprint of a repeatable request. */
+const createTarget = `POST ${apiRoot}/partner/orders`;
+
+/** POST /partner/orders */
+export function createOrderHandler(document: Document, orders: OrderService): Handler<'createOrder'> {
+  const write = orderWriter(document);
+  return async (request) => {
+    const caller = callerOf(request.call);
+    const created = await orders.create(
+      orderRequest(request.body),
+      caller,
+      repeatable(request.call, createTarget),
+      write,
+    );
+    return {
+      status: 201,
+      // The same function wrote the stored text, in this request or in the first one.
+      body: created.body as Json<OrderBody>,
+      headers: {
+        Location: `${apiRoot}/partner/orders/${created.orderId}`,
+        ...(created.replayed ? { 'Idempotent-Replayed': 'true' } : {}),
+      },
+    };
+  };
+}
+
+/** Finds the faults of a create beyond the contract. */
+export function createOrderRefusal(orders: OrderService): Refusal<'createOrder'> {
+  return ({ body, call }) => orders.refusal(orderRequest(body), callerOf(call));
+}
+
+/** GET /partner/orders/{order_id} */
+export function getOrderHandler(document: Document, orders: OrderService): Handler<'getOrder'> {
+  const write = orderWriter(document);
+  return async (request) => {
+    const order = await orders.find(request.path.order_id, callerOf(request.call).partner.id);
+    return taggedAnswer(request.call, write(order));
+  };
+}
+
+/** Writes an order with exactly the fields of the contract's Order. */
+export function orderWriter(document: Document): (order: OrderView) => Json<OrderBody> {
+  const write = jsonWriter(document, 'Order');
+  return (order) =>
+    write({
+      id: order.id,
+      short_id: order.shortId,
+      status: order.status,
+      created_at: order.createdAt,
+      expires_at: order.expiresAt,
+      coin_from: order.coinFrom,
+      network_from: order.networkFrom,
+      coin_to: order.coinTo,
+      network_to: order.networkTo,
+      amount_from_expected: order.amountFromExpected,
+      amount_to_expected: order.amountToExpected,
+      rate_type: order.rateType,
+      rate_quoted: order.rateQuoted,
+      deposit_address: order.depositAddress,
+      deposit_address_tag: order.depositAddressTag,
+      recipient_address: order.recipientAddress,
+      deposit_txid: order.depositTxid,
+      deposit_confirmations: order.depositConfirmations,
+      deposit_confirmations_required: order.depositConfirmationsRequired,
+      payout_txid: order.payoutTxid,
+    });
+}
+
+/** The create that a body asks for. */
+export function orderRequest(body: Body<'createOrder'>): CreateOrder {
+  const members = {
+    coinFrom: body.coin_from,
+    networkFrom: body.network_from,
+    coinTo: body.coin_to,
+    networkTo: body.network_to,
+    assetFrom: body.asset_from,
+    assetTo: body.asset_to,
+    amountFrom: exactly(body, 'amount_from'),
+    rateType: body.rate_type,
+    recipientAddress: body.recipient_address,
+    recipientAddressTag: body.recipient_address_tag ?? null,
+    refundAddress: body.refund_address ?? null,
+    refundAddressTag: body.refund_address_tag ?? null,
+  };
+  const options = orderOptions(body);
+  if (options) return { ...members, options };
+  if (!isWhole(members)) throw new Error('the contract let through an order without a pair');
+  return members;
+}
+
+/** The optional members of a create. Null when it has none of them. */
+function orderOptions(body: Body<'createOrder'>): OrderOptions | null {
+  if (!optionNames.some((name) => body[name] !== undefined)) return null;
+  return {
+    quoteId: body.quote_id ?? null,
+    externalId: body.external_id ?? null,
+    metadata: body.metadata ?? null,
+    markupBps: body.markup_bps ?? null,
+    minAmountTo: exactly(body, 'min_amount_to') ?? null,
+    policy: body.policy ?? null,
+    country: body.country ?? null,
+  };
+}
+
+const optionNames = [
+  'quote_id',
+  'external_id',
+  'metadata',
+  'markup_bps',
+  'min_amount_to',
+  'policy',
+  'country',
+] as const satisfies (keyof Body<'createOrder'>)[];
+
+/** A number of the body with all its digits. Undefined when it is absent. */
+function exactly(body: Body<'createOrder'>, member: 'amount_from' | 'min_amount_to'): Big | undefined {
+  if (body[member] === undefined) return undefined;
+  const amount = parseDecimal(numberSource(body, member));
+  if (!amount) throw new Error('parseBody let through a number that is not exact');
+  return amount;
+}

@@ -1,0 +1,31 @@
+import type { Document } from 'openapi-backend';
+import type { components } from '../../../generated/openapi.ts';
+import type { OrderStatus } from '../../../orders/order-status.ts';
+import type { PartnerOrders } from '../../../orders/read/partner-orders.ts';
+import type { Handler } from '../api/api.ts';
+import { jsonWriter } from '../api/json-writer.ts';
+
+type EdgeStatus = components['schemas']['PublicStatus']['edge_status'];
+
+/** The words of the Edge wallet for an order that is not on hold. */
+const edgeStatuses: Readonly<Record<OrderStatus, EdgeStatus>> = {
+  waiting_deposit: 'pending',
+  confirming: 'processing',
+  exchanging: 'processing',
+  sending: 'processing',
+  refunding: 'processing',
+  completed: 'completed',
+  expired: 'expired',
+  refunded: 'refunded',
+  failed: 'infoNeeded',
+};
+
+/** GET /status/{order_id} */
+export function getPublicStatusHandler(document: Document, orders: PartnerOrders): Handler<'getPublicStatus'> {
+  const write = jsonWriter(document, 'PublicStatus');
+  return async ({ path }) => {
+    const { id, status, isHeld, isAsked, updatedAt } = await orders.publicStatus(path.order_id);
+    const edgeStatus = isHeld || isAsked ? 'infoNeeded' : edgeStatuses[status];
+    return { status: 200, body: write({ id, status, edge_status: edgeStatus, updated_at: updatedAt }) };
+  };
+}

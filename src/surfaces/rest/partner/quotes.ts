@@ -1,0 +1,103 @@
+import type { Document } from 'openapi-backend';
+import type { Caller } from '../../../accounts/partners/authenticator.ts';
+import { AppError } from '../../../base/errors.ts';
+import { formatDecimal, parseDecimal } from '../../../base/money.ts';
+import type { components } from '../../../generated/openapi.ts';
+import type { BindingQuote, BindingQuotes, QuoteRequest } from '../../../market/rates/binding-quotes.ts';
+import type { OrderService } from '../../../orders/order-service.ts';
+import type { Handler, Refusal } from '../api/api.ts';
+import { callerOf } from '../api/authenticate.ts';
+import { numberSource } from '../api/body.ts';
+import type { Body, Json } from '../api/contract.ts';
+import { jsonWriter } from '../api/json-writer.ts';
+
+type QuoteBody = components['schemas']['BindingQuote'];
+
+/** POST /partner/quotes */
+export function createQuoteHandler(document: Document, quotes: BindingQuotes): Handler<'createQuote'> {
+  const write = quoteWriter(document);
+  return ({ body, call }) => {
+    const quote = quotes.quote(quoteRequest(body, callerOf(call)), callerOf(call).partner);
+    return { status: 201, body: write(quote, 'open', null) };
+  };
+}
+
+/** Finds the faults of a quote request beyond the contract. */
+export function createQuoteRefusal(quotes: BindingQuotes): Refusal<'createQuote'> {
+  return async ({ body, call }) => {
+    // Without one amount there is nothing to judge.
+    if ((body.amount_from === undefined) === (body.amount_to === undefined)) return null;
+    try {
+      quotes.quote(quoteRequest(body, callerOf(call)), callerOf(call).partner);
+      return null;
+    } catch (error) {
+      if (error instanceof AppError) return error;
+      throw error;
+    }
+  };
+}
+
+/** GET /partner/quotes/{quote_id} */
+export function getQuoteHandler(document: Document, quotes: BindingQuotes, orders: OrderService): Handler<'getQuote'> {
+  const write = quoteWriter(document);
+  return async ({ path, call }) => {
+    const quote = quotes.read(path.quote_id, callerOf(call).partner.id);
+    if (!quote) throw new AppError('not_found', 'there is no such quote');
+    const orderId = await orders.orderOfQuote(quote.token);
+    const state = orderId !== null ? 'used' : quotes.isExpired(quote.token) ? 'expired' : 'open';
+    return { status: 200, body: write(quote, state, orderId) };
+  };
+}
+
+function quoteRequest(body: Body<'createQuote'>, { defaultMarkupBps }: Caller): QuoteRequest {
+  const side = body.amount_from === undefined ? 'to' : 'from';
+  const amount = parseDecimal(numberSource(body, `amount_${side}`));
+  if (!amount) throw new Error('parseBody let through a number that is not exact');
+  return {
+    coinFrom: body.coin_from,
+    networkFrom: body.network_from,
+    coinTo: body.coin_to,
+    networkTo: body.network_to,
+    assetFrom: body.asset_from,
+    assetTo: body.asset_to,
+    rateType: body.rate_type,
+    side,
+    amount,
+    clamp: body.clamp ?? false,
+    markupBps: body.markup_bps ?? defaultMarkupBps ?? 0,
+    country: body.country ?? null,
+  };
+}
+
+type QuoteWriter = (quote: BindingQuote, state: QuoteBody['state'], orderId: string | null) => Json<QuoteBody>;
+
+function quoteWriter(document: Document): QuoteWriter {
+  const write = jsonWriter(document, 'BindingQuote');
+  return ({ id, token, from, to, terms, parts, limits }, state, orderId) =>
+    write({
+      quote_id: id,
+      state,
+      order_id: orderId,
+      coin_from: from.coin,
+      network_from: from.network,
+      coin_to: to.coin,
+      network_to: to.network,
+      rate_type: token.rateType,
+      side: token.side,
+      clamped: token.clamped,
+      amount_from: token.amountFrom,
+      amount_to: token.amountTo,
+      rate: formatDecimal(terms.rate),
+      parts: {
+        mid: formatDecimal(parts.mid),
+        gross: formatDecimal(parts.gross),
+        service_fee: formatDecimal(parts.serviceFee),
+        partner_markup: formatDecimal(parts.partnerMarkup),
+        network_fee: formatDecimal(parts.networkFee),
+        rounding: formatDecimal(parts.rounding),
+      },
+      limits,
+      issued_at: new Date(token.issuedMs).toISOString(),
+      expires_at: new Date(token.expiresMs).toISOString(),
+    });
+}

@@ -1,0 +1,209 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { AppError } from '../../../base/errors.ts';
+import type { PartnerLanes } from '../../../base/limits/partner-lanes.ts';
+import { formatDecimal } from '../../../base/money.ts';
+import type { components } from '../../../generated/openapi.ts';
+import type { Effect, RepeatableRequests, RepeatedAnswer } from '../../../orders/repeatable-requests.ts';
+import type { DeliveryLog, DeliveryView, ReplayRequest } from '../../../webhooks/delivery-log.ts';
+import type { EndpointChanges, EndpointService, OrderedTest, TestResult } from '../../../webhooks/endpoint-service.ts';
+import type { Replays } from '../../../webhooks/replays.ts';
+import { secretMark } from '../../../webhooks/signature.ts';
+import type { WebhookEndpoint } from '../../../webhooks/webhook-endpoint.entity.ts';
+import type { Handlers } from '../api/api.ts';
+import { callerOf } from '../api/authenticate.ts';
+import type { Call } from '../api/call.ts';
+import { apiRoot, type Body, type Json } from '../api/contract.ts';
+import { repeatable, replayedHeader } from '../api/idempotency-header.ts';
+import { moment } from '../api/query-values.ts';
+
+type Schemas = components['schemas'];
+type SecretAnswer = Schemas['WebhookEndpointSecret'];
+
+const endpointsPath = `${apiRoot}/partner/webhook-endpoints`;
+
+const usualLimit = 20;
+/** How long a test waits for its result, and how often it looks. An attempt takes 15 s at most. */
+const testWaitMs = 17_000;
+const testLookMs = 150;
+
+export interface WebhookParts {
+  readonly endpoints: EndpointService;
+  readonly deliveries: DeliveryLog;
+  readonly requests: RepeatableRequests;
+  readonly replays: Replays;
+  readonly lanes: PartnerLanes;
+}
+
+/** The operations below /partner/webhook-endpoints. */
+export function webhookHandlers({ endpoints, deliveries, requests, replays, lanes }: WebhookParts) {
+  /** A part of a request that takes its turn, where the whole one would wait in between. */
+  const part = <Result>(call: Call, work: () => Promise<Result>): Promise<Result> =>
+    lanes.work(callerOf(call).partner.id, work);
+  /** The key of a POST. `path` is what follows the list of endpoints. */
+  const keyOf = (call: Call, path: string) => repeatable(call, `POST ${endpointsPath}${path.toLowerCase()}`);
+  /** Runs a POST once for each idempotency key. */
+  const once = (call: Call, path: string, effect: (em: EntityManager) => Promise<Effect>): Promise<RepeatedAnswer> =>
+    requests.run(callerOf(call).partner.id, keyOf(call, path), effect);
+  /** The answer with its secret, which is stored by its mark only. */
+  const withSecret = async (call: Call, { stored }: RepeatedAnswer, made: string | null): Promise<SecretAnswer> => {
+    const { endpoint, secret: mark }: SecretAnswer = JSON.parse(stored);
+    const secret = made ?? (await endpoints.markedSecret(callerOf(call).partner.id, endpoint.id, mark));
+    return { endpoint, secret };
+  };
+  const own = (call: Call, id: string): Promise<WebhookEndpoint> => endpoints.get(callerOf(call).partner.id, id);
+  return {
+    listWebhookEndpoints: async ({ call }) => {
+      const all = await endpoints.list(callerOf(call).partner.id);
+      return { status: 200, body: json({ data: all.map(endpointView) }) };
+    },
+    createWebhookEndpoint: async ({ body, call }) => {
+      const changes = { ...changesOf(body), url: body.url };
+      let made: string | null = null;
+      const answer = await once(call, '', async (em) => {
+        const { endpoint, secret } = await endpoints.create(callerOf(call).partner.id, changes, em);
+        made = secret;
+        return { stored: markedJson(endpoint, secret), status: 201, orderId: null };
+      });
+      const shown = await withSecret(call, answer, made);
+      const headers = { Location: `${endpointsPath}/${shown.endpoint.id}`, ...replayedHeader(answer.isReplayed) };
+      return { status: 201, body: json(shown), headers };
+    },
+    getWebhookEndpoint: async ({ path, call }) => {
+      return { status: 200, body: json(endpointView(await own(call, path.endpoint_id))) };
+    },
+    updateWebhookEndpoint: async ({ path, body, call }) => {
+      const partnerId = callerOf(call).partner.id;
+      const endpoint = await endpoints.change(partnerId, path.endpoint_id, changesOf(body), 'partner');
+      return { status: 200, body: json(endpointView(endpoint)) };
+    },
+    deleteWebhookEndpoint: async ({ path, call }) => {
+      const before = await own(call, path.endpoint_id);
+      await endpoints.delete(callerOf(call).partner.id, path.endpoint_id);
+      return { status: 200, body: json(endpointView(before)) };
+    },
+    rotateWebhookSecret: async ({ path, body, call }) => {
+      const partnerId = callerOf(call).partner.id;
+      let made: string | null = null;
+      const answer = await once(call, `/${path.endpoint_id}/rotate-secret`, async (em) => {
+        const hours = body.old_secret_hours;
+        const { endpoint, secret } = await endpoints.rotateSecret(partnerId, path.endpoint_id, hours, em);
+        made = secret;
+        return { stored: markedJson(endpoint, secret), status: 200, orderId: null };
+      });
+      const shown = await withSecret(call, answer, made);
+      return { status: 200, body: json(shown), headers: replayedHeader(answer.isReplayed) };
+    },
+    testWebhookEndpoint: async ({ path, call }) => {
+      const partnerId = callerOf(call).partner.id;
+      const { stored, isReplayed } = await part(call, () =>
+        once(call, `/${path.endpoint_id}/test`, async (em) => {
+          const ordered = await endpoints.orderTest(partnerId, path.endpoint_id, em);
+          return { stored: JSON.stringify(ordered), status: 200, orderId: null };
+        }),
+      );
+      const test: OrderedTest = JSON.parse(stored);
+      const result = await resultOf(() => part(call, () => endpoints.testResult(test)), call);
+      return { status: 200, body: json({ event_id: test.eventId, ...result }), headers: replayedHeader(isReplayed) };
+    },
+    listWebhookDeliveries: async ({ path, query, call }) => {
+      const endpoint = await own(call, path.endpoint_id);
+      const limit = query.limit === undefined ? usualLimit : Number.parseInt(formatDecimal(query.limit), 10);
+      const page = await deliveries.list(endpoint, { state: query.state ?? null, limit, cursor: query.cursor ?? null });
+      const data = page.deliveries.map(deliveryView);
+      return { status: 200, body: json({ data, has_more: page.nextCursor !== null, next_cursor: page.nextCursor }) };
+    },
+    replayWebhookEvents: async ({ path, body, call }) => {
+      const endpoint = await part(call, () => own(call, path.endpoint_id));
+      const asked = replayOf(body);
+      const key = keyOf(call, `/${endpoint.id}/replay`);
+      const { stored, isReplayed } = await replays.run(endpoint.partner.id, key, async (em) => {
+        const { count, nextCursor } = await deliveries.replay(endpoint, asked, em);
+        return { stored: JSON.stringify({ count, next_cursor: nextCursor }), status: 200, orderId: null };
+      });
+      return { status: 200, body: stored, headers: replayedHeader(isReplayed) };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+/** The answer with a new secret, as it is stored: with the mark of the secret. */
+function markedJson(endpoint: WebhookEndpoint, secret: string): string {
+  return JSON.stringify({ endpoint: endpointView(endpoint), secret: secretMark(secret) } satisfies SecretAnswer);
+}
+
+/** These answers hold no amounts. */
+function json<Shape>(value: Shape): Json<Shape> {
+  return JSON.stringify(value);
+}
+
+function endpointView(endpoint: WebhookEndpoint): Schemas['WebhookEndpoint'] {
+  return {
+    id: endpoint.id,
+    url: endpoint.url,
+    types: endpoint.types,
+    coin_from: endpoint.coinFrom,
+    coin_to: endpoint.coinTo,
+    amounts: endpoint.amounts,
+    status: endpoint.status === 'enabled' ? 'enabled' : 'disabled',
+    disabled_reason: endpoint.disabledReason,
+    disabled_at: endpoint.disabledAt?.toISOString() ?? null,
+    failures: endpoint.failures,
+    failing_since: endpoint.failingSince?.toISOString() ?? null,
+    last_success_at: endpoint.lastSuccessAt?.toISOString() ?? null,
+    last_failure_at: endpoint.lastFailureAt?.toISOString() ?? null,
+    old_secret_until: endpoint.oldSecretUntil?.toISOString() ?? null,
+    created_at: endpoint.createdAt.toISOString(),
+    updated_at: endpoint.updatedAt.toISOString(),
+  };
+}
+
+function deliveryView(delivery: DeliveryView): Schemas['WebhookDelivery'] {
+  return {
+    event_id: delivery.eventId,
+    type: delivery.type,
+    order_id: delivery.orderId,
+    is_replay: delivery.isReplay,
+    state: delivery.state,
+    created_at: delivery.createdAt,
+    next_attempt_at: delivery.nextAttemptAt,
+    ended_at: delivery.endedAt,
+    attempts: delivery.log.map(({ attempt, at, status, ms, error }) => ({ attempt, at, status, ms, error })),
+  };
+}
+
+function changesOf(body: Body<'updateWebhookEndpoint'>): EndpointChanges {
+  const { url, types, coin_from, coin_to, amounts, status } = body;
+  return {
+    ...(url === undefined ? {} : { url }),
+    ...(types === undefined ? {} : { types }),
+    ...(coin_from === undefined ? {} : { coinFrom: coin_from }),
+    ...(coin_to === undefined ? {} : { coinTo: coin_to }),
+    ...(amounts === undefined ? {} : { amounts }),
+    ...(status === undefined ? {} : { status }),
+  };
+}
+
+/** @throws AppError invalid_value for ids and a range together, or a time that does not exist. */
+function replayOf({ event_ids, from, to, failed_only, cursor }: Body<'replayWebhookEvents'>): ReplayRequest {
+  if (event_ids) {
+    if ([from, to, failed_only, cursor].some((member) => member !== undefined)) {
+      throw new AppError('invalid_value', 'send either event_ids or a range of time');
+    }
+    return { eventIds: event_ids };
+  }
+  return {
+    from: moment('from', from),
+    to: moment('to', to),
+    failedOnly: failed_only ?? false,
+    cursor: cursor ?? null,
+  };
+}
+
+/** Waits for the result of a test, no longer than the client. */
+async function resultOf(look: () => Promise<TestResult>, { res }: Call): Promise<TestResult> {
+  const endsMs = performance.now() + testWaitMs;
+  for (;;) {
+    const result = await look();
+    if (result.state !== 'pending' || performance.now() >= endsMs || res.destroyed) return result;
+    await new Promise((resolve) => setTimeout(resolve, testLookMs));
+  }
+}
