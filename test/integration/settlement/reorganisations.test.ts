@@ -190,6 +190,7 @@ describe('a rescan', () => {
 describe('a chain that cannot be read', () => {
   it('lets its orders wait until it was read to its head', async () => {
     const [order, unpaid] = [await gateway.order(), await gateway.order()];
+    await gateway.tick();
     await gateway.deposit(order);
     await gateway.mine('BTC');
     faults.scan = async () => {
