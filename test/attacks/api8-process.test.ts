@@ -51,8 +51,10 @@ beforeAll(async () => {
   database = await createDatabase('empty');
   folder = await mkdtemp(join(tmpdir(), 'gateway-secrets-'));
   const unreachable = `http://127.0.0.1:${await freePort()}`;
+  const password = configured['the password of the database'];
+  await query(database.url, `create role api8 login superuser password '${password}'`);
   const databaseUrl = new URL(database.url);
-  databaseUrl.password = configured['the password of the database'];
+  Object.assign(databaseUrl, { username: 'api8', password });
   collector = createServer((request, response) => {
     request.on('data', (part) => traced.push(part));
     request.on('end', () => response.end('{}'));

@@ -1,6 +1,6 @@
 import type { Dice } from '../gateway/dice.ts';
 import { Refusal } from '../http/refusal.ts';
-import { type Credit, HostileNode, shuffled } from './hostile-node.ts';
+import { type Credit, HostileNode, shuffled, summed } from './hostile-node.ts';
 
 const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const zeroAddress = `0x${'0'.repeat(40)}`;
@@ -84,7 +84,7 @@ export class HostileEvm extends HostileNode {
     }));
     this.blocks.push({
       ...{ height, hash, parent },
-      credits: txs.flatMap(({ credits }) => credits),
+      credits: txs.flatMap(({ credits }) => summed(credits)),
       leftOut: txs.reduce((sum, { leftOut }) => sum + leftOut, 0),
       answers: {
         header: { ...header, transactions: listed.map(({ txid }) => txid) },

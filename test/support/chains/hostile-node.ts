@@ -12,6 +12,16 @@ export interface Credit {
   readonly amount: bigint;
 }
 
+/** What one transaction brings: its outputs to an address in one coin count together. */
+export function summed(credits: readonly Credit[]): Credit[] {
+  const sums = new Map<string, Credit>();
+  for (const credit of credits) {
+    const name = `${credit.address} ${credit.contract}`;
+    sums.set(name, { ...credit, amount: credit.amount + (sums.get(name)?.amount ?? 0n) });
+  }
+  return [...sums.values()];
+}
+
 /** A block that an attacker filled, and what is to be made of it. */
 export interface HostileBlock {
   readonly height: number;

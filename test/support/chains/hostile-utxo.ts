@@ -1,6 +1,6 @@
 import type { Dice } from '../gateway/dice.ts';
 import { Refusal } from '../http/refusal.ts';
-import { type Credit, HostileNode, shuffled } from './hostile-node.ts';
+import { type Credit, HostileNode, shuffled, summed } from './hostile-node.ts';
 
 /** An output as the node tells of it, and what of it is ours. */
 interface HostileOutput {
@@ -36,7 +36,7 @@ export class HostileUtxo extends HostileNode {
     const credits: Credit[] = [];
     const tx = (made: readonly HostileOutput[], isFirst = false): object => {
       const txid = this.hash();
-      if (!isFirst) credits.push(...made.flatMap(({ credit }) => credit ?? []));
+      if (!isFirst) credits.push(...summed(made.flatMap(({ credit }) => credit ?? [])));
       const vin = isFirst ? [{ coinbase: this.hex(20), sequence: 0 }] : this.some(2, this.#inputs);
       return { txid, hash: this.hash(), version: 2, vin, vout: made.map(({ output }, n) => ({ n, ...output })) };
     };
