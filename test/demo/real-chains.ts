@@ -132,7 +132,7 @@ async function demo(direction: Direction, chains: RealChains): Promise<void> {
   const key = /^demo partner key, shown this once: (\S+)$/m.exec(printed)?.[1] ?? '';
   tell(`the gateway is ready at ${rest}`);
 
-  const { wallets } = JSON.parse(await run('cli/main.js', ['network', 'check', '--json'], settings, [0, 1]));
+  const { wallets } = JSON.parse(await run('surfaces/cli/main.js', ['network', 'check', '--json'], settings, [0, 1]));
   const walletOf = (chain: string): string =>
     wallets.find((row: { chain: string; wallet: string }) => row.chain === chain)?.wallet ?? '';
   const hot = { ethereum: walletOf('ethereum'), litecoin: walletOf('litecoin') };
@@ -156,7 +156,7 @@ async function demo(direction: Direction, chains: RealChains): Promise<void> {
   }
   tell(
     'the book and both chains',
-    (await run('cli/main.js', ['ledger', 'reconcile'], settings)).trim().split('\n').at(-1) ?? '',
+    (await run('surfaces/cli/main.js', ['ledger', 'reconcile'], settings)).trim().split('\n').at(-1) ?? '',
   );
 }
 

@@ -139,7 +139,7 @@ const receiver = postgres.launch(
 await query(postgres.superuserUrl(), `alter system set synchronous_standby_names = 'archive'`);
 await query(postgres.superuserUrl(), 'select pg_reload_conf()');
 
-const migrated = await runBuilt('cli/main.js', ['db', 'migrate'], {
+const migrated = await runBuilt('surfaces/cli/main.js', ['db', 'migrate'], {
   folder,
   settings: { DATABASE_URL: postgres.url(), DATA_DIR: join(folder, 'data') },
 });

@@ -2,7 +2,7 @@
 // made and settled by both at once, then by the old one alone, then by the new one alone.
 // Usage: npm run rehearse -- upgrade --help
 import { execFile, spawnSync } from 'node:child_process';
-import { readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { chmod, mkdtemp, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -55,7 +55,15 @@ async function git(...args: string[]): Promise<string> {
 /** The parent of the commit that brought the newest migration. */
 async function beforeNewestMigration(): Promise<string> {
   const newest = readdirSync('src/base/db/migrations').sort().at(-1) ?? '';
-  const added = await git('log', '--diff-filter=A', '--format=%H', '-1', '--', `src/base/db/migrations/${newest}`);
+  const added = await git(
+    'log',
+    '--follow',
+    '--diff-filter=A',
+    '--format=%H',
+    '-1',
+    '--',
+    `src/base/db/migrations/${newest}`,
+  );
   if (added === '') throw new Error(`${newest} is not committed yet; name the old version with --from`);
   return git('rev-parse', `${added}^`);
 }
@@ -105,10 +113,11 @@ function launch(version: Version, role: 'api' | 'worker'): BuiltProcess {
 const restOf = async (api: BuiltProcess): Promise<string> => /^ready rest=(\S+)/m.exec(await api.ready())?.[1] ?? '';
 
 async function migrate(version: Version): Promise<string> {
-  const { code, output, errors } = await runBuilt(join(dist[version], 'cli/main.js'), ['db', 'migrate', '--json'], {
-    folder,
-    settings,
-  });
+  // Versions before the tree of today had it at the top.
+  const [script = ''] = ['surfaces/cli/main.js', 'cli/main.js']
+    .map((path) => join(dist[version], path))
+    .filter((path) => existsSync(path));
+  const { code, output, errors } = await runBuilt(script, ['db', 'migrate', '--json'], { folder, settings });
   if (code !== 0) throw new Error(errors);
   return (JSON.parse(output) as { applied: string[] }).applied.join(', ');
 }

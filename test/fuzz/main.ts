@@ -46,7 +46,7 @@ const settings = {
 
 /** What a command of the command line says. */
 async function cli(...args: string[]): Promise<Record<string, string>> {
-  const { code, output, errors } = await runBuilt('cli/main.js', [...args, '--json'], { folder, settings });
+  const { code, output, errors } = await runBuilt('surfaces/cli/main.js', [...args, '--json'], { folder, settings });
   if (code !== 0) throw new Error(`${args.join(' ')}: ${errors}`);
   return JSON.parse(output);
 }

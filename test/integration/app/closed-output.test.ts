@@ -26,7 +26,7 @@ function withoutReader(...args: string[]): Promise<{ code: number | null; errors
   });
 }
 
-const cli = [builtScript('cli/main.js')];
+const cli = [builtScript('surfaces/cli/main.js')];
 
 const tool = 'tools/run.js';
 

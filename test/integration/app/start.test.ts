@@ -62,7 +62,7 @@ async function folder(): Promise<string> {
 const gateway = (environment: Record<string, string>, args: string[] = []) =>
   new Program('main.js', args, { ...ports, ...environment });
 const cli = async (environment: Record<string, string>, ...args: string[]) => {
-  const program = new Program('cli/main.js', args, environment);
+  const program = new Program('surfaces/cli/main.js', args, environment);
   const code = await program.ended;
   return { code, output: program.output, errors: program.errors };
 };

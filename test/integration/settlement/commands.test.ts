@@ -15,7 +15,7 @@ function cli(...args: string[]): Promise<{ code: number; output: string; errors:
   return new Promise((resolve) => {
     execFile(
       process.execPath,
-      [builtScript('cli/main.js'), ...args],
+      [builtScript('surfaces/cli/main.js'), ...args],
       { env: { PATH, HOME, DATA_DIR, DATABASE_URL: gateway.databaseUrl } },
       (error, output, errors) => resolve({ code: error ? Number(error.code) : 0, output, errors }),
     );

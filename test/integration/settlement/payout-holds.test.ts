@@ -162,7 +162,7 @@ function cli(...args: string[]): Promise<{ output: string; errors: string }> {
   return new Promise((resolve) => {
     execFile(
       process.execPath,
-      [builtScript('cli/main.js'), 'payouts', ...args],
+      [builtScript('surfaces/cli/main.js'), 'payouts', ...args],
       { env: { PATH, HOME, DATA_DIR, DATABASE_URL: gateway.databaseUrl } },
       (_error, output, errors) => resolve({ output, errors }),
     );

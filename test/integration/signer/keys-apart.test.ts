@@ -179,7 +179,7 @@ describe('the keys of a signer apart', () => {
       expect(order).toMatchObject({ status: 'waiting_deposit' });
       const deposit = spawn(
         process.execPath,
-        [builtScript('cli/main.js'), 'sandbox', 'deposit', '--order', order.short_id ?? order.id ?? ''],
+        [builtScript('surfaces/cli/main.js'), 'sandbox', 'deposit', '--order', order.short_id ?? order.id ?? ''],
         { env: { PATH: process.env.PATH ?? '', ...settings }, stdio: 'inherit' },
       );
       children.push(deposit);

@@ -96,7 +96,7 @@ export function cliWith(changes: Record<string, string>, ...args: string[]): Pro
   return new Promise((resolve) => {
     execFile(
       process.execPath,
-      [builtScript('cli/main.js'), ...args],
+      [builtScript('surfaces/cli/main.js'), ...args],
       { env: { PATH, HOME, DATABASE_URL: database.url, ...settings, ...changes } },
       (error, output, errors) => resolve({ code: error ? Number(error.code) : 0, output, errors }),
     );

@@ -24,7 +24,7 @@ export const sandboxSettings = {
 /** A new partner's key, made by the command line. */
 export async function issueKeyByCommand(folder: string, settings: Readonly<Record<string, string>>): Promise<string> {
   const ask = async (...args: string[]): Promise<Record<string, string>> => {
-    const { code, output, errors } = await runBuilt('cli/main.js', [...args, '--json'], { folder, settings });
+    const { code, output, errors } = await runBuilt('surfaces/cli/main.js', [...args, '--json'], { folder, settings });
     if (code !== 0) throw new Error(errors);
     return JSON.parse(output) as Record<string, string>;
   };
@@ -38,7 +38,10 @@ export async function reconcileByCommand(
   folder: string,
   settings: Readonly<Record<string, string>>,
 ): Promise<{ differences: number; said: string }> {
-  const { output, errors } = await runBuilt('cli/main.js', ['ledger', 'reconcile', '--json'], { folder, settings });
+  const { output, errors } = await runBuilt('surfaces/cli/main.js', ['ledger', 'reconcile', '--json'], {
+    folder,
+    settings,
+  });
   if (!output.startsWith('{')) return { differences: Number.NaN, said: errors };
   return { differences: (JSON.parse(output) as { differences: number }).differences, said: output };
 }

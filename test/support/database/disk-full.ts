@@ -101,7 +101,10 @@ export async function runDiskFull(seed: number, keep: boolean): Promise<FaultRow
     problems.push(...problemsOf(seen, { refused: 'orders', mayEnd: starts > 0 }));
     problems.push(...problemsOf(load.takeSeen(), { refused: 'none' }));
     problems.push(...load.problems, ...(await findUnreadable(target, load)));
-    const { code, output: said } = await runBuilt('cli/main.js', ['ledger', 'reconcile'], { folder: logs, settings });
+    const { code, output: said } = await runBuilt('surfaces/cli/main.js', ['ledger', 'reconcile'], {
+      folder: logs,
+      settings,
+    });
     if (code !== 0) problems.push(`reconcile ended with ${code}: ${said}`);
     return {
       name: 'disk-full',

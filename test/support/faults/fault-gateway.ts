@@ -239,7 +239,7 @@ export class FaultGateway {
    * each.
    */
   async differences(): Promise<string[]> {
-    const { code, output, errors } = await runBuilt('cli/main.js', ['ledger', 'reconcile', '--json'], {
+    const { code, output, errors } = await runBuilt('surfaces/cli/main.js', ['ledger', 'reconcile', '--json'], {
       folder: this.folder,
       // Past the proxies, and with names that are found.
       settings: { ...this.settings, DATABASE_URL: this.postgres.url },

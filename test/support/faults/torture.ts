@@ -432,7 +432,7 @@ export class Torture<Order extends TortureOrder> {
 
   /** The gateway's own verdict, as an operator asks for it. */
   async #reconcile(): Promise<{ differences: number; lines: string[] }> {
-    const { code, output, errors } = await runBuilt('cli/main.js', ['ledger', 'reconcile', '--json'], this);
+    const { code, output, errors } = await runBuilt('surfaces/cli/main.js', ['ledger', 'reconcile', '--json'], this);
     const ended = `reconcile ended with ${code}: ${errors}`;
     if (!output.startsWith('{')) return { differences: Number.NaN, lines: [ended] };
     const report = JSON.parse(output) as { differences: number; rows: Record<string, string>[] };
