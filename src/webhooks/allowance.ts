@@ -27,27 +27,29 @@ export interface Allowance {
  * endpoint, as a replay does.
  *
  * @param whenHeld whether it waits for another transaction, as long as the connection's locks do.
- * @throws AppError rate_limited while another transaction holds it, and when nothing is left.
+ * @param least the deliveries that must be left.
+ * @throws AppError rate_limited while another transaction holds it, and when fewer are left.
  */
 export async function takeAllowance(
   em: EntityManager,
   partnerId: string,
   now: Date,
   whenHeld: 'wait' | 'refuse',
+  least = 1,
 ): Promise<Allowance> {
   const day = now.toISOString().slice(0, 10);
   const [row] = await locked(em, partnerId, day, whenHeld === 'wait' ? '' : ' skip locked');
   if (!row) throw new AppError('rate_limited', 'a replay of this account is under way', { retryAfterSec: busySec });
   const left = mostAskedPerDay - row.made;
-  if (left <= 0) {
+  if (left < least) {
     const retryAfterSec = Math.ceil((dayMs - (now.getTime() % dayMs)) / 1000);
-    const detail = `${mostAskedPerDay} deliveries of this account were asked for today; the next day begins at 00:00 UTC`;
+    const detail = `an account may ask for ${mostAskedPerDay} deliveries a day, and ${Math.max(0, left)} are left; the next day begins at 00:00 UTC`;
     throw new AppError('rate_limited', detail, { retryAfterSec });
   }
   return {
     left,
     use: async (made) => {
-      await em.execute('update webhook_allowance set day = ?::date, made = ? where partner_id = ?', [
+      await em.execute('update webhook_allowance set day = greatest(day, ?::date), made = ? where partner_id = ?', [
         day,
         row.made + made,
         partnerId,
@@ -67,8 +69,9 @@ async function locked(
       'insert into webhook_allowance (partner_id, day, made) values (?, ?::date, 0) on conflict do nothing',
       [partnerId, day],
     );
+    // Another process, whose clock is ahead, may have begun the next day.
     return await em.execute(
-      `select case when day = ?::date then made else 0 end as made
+      `select case when day >= ?::date then made else 0 end as made
          from webhook_allowance where partner_id = ? for update${otherwise}`,
       [day, partnerId],
     );

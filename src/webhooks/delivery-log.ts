@@ -220,8 +220,9 @@ export class DeliveryLog {
    *
    * @param em the transaction, which holds the partner's allowance until it ends.
    * @throws AppError invalid_value, invalid_cursor, and cursor_expired after a restore.
-   * @throws AppError endpoint_disabled, and rate_limited while another replay of the partner runs,
-   *   or when it has asked for all deliveries of a day.
+   * @throws AppError endpoint_disabled.
+   * @throws AppError rate_limited while another replay of the partner runs, when it has asked for
+   *   all deliveries of a day, or names more events than are left of them.
    */
   async replay(
     endpoint: Pick<WebhookEndpoint, 'id' | 'partner' | 'status'>,
@@ -230,13 +231,15 @@ export class DeliveryLog {
   ): Promise<Replayed> {
     requireEnabled(endpoint);
     const now = this.#clock.now();
-    const allowance = await takeAllowance(em, endpoint.partner.id, now, 'refuse');
+    // Ids have no cursor, so that those beyond the allowance could not be asked for again.
+    const least = 'eventIds' in request ? new Set(request.eventIds).size : 1;
+    const allowance = await takeAllowance(em, endpoint.partner.id, now, 'refuse', least);
     const replayed = await this.#replayed(statementsIn(em), endpoint, request, now, allowance.left);
     if (replayed.count > 0) await allowance.use(replayed.count);
     return replayed;
   }
 
-  /** @param most the most deliveries that it may make. */
+  /** @param most the most deliveries that it may make: no fewer than the ids of the request. */
   async #replayed(
     statements: Statements,
     endpoint: Pick<WebhookEndpoint, 'id' | 'partner'>,
@@ -246,7 +249,7 @@ export class DeliveryLog {
   ): Promise<Replayed> {
     const oldest = new Date(now.getTime() - keptDays * dayMs);
     if ('eventIds' in request) {
-      return replayEvents(statements, endpoint, request.eventIds.slice(0, most), now, oldest);
+      return replayEvents(statements, endpoint, request.eventIds, now, oldest);
     }
     const { failedOnly, cursor } = request;
     const steps = Math.min(mostReplayed, most);

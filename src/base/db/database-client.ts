@@ -2,9 +2,10 @@ import { Client, type ClientConfig, DatabaseError } from 'pg';
 
 /**
  * SQLSTATEs after which a session is useless. The server takes no writes (25006), ends its sessions
- * (57P01, 57P02) or takes none now (57P03), or the connection failed (class 08).
+ * (57P01, 57P02) or takes none now (57P03), or the connection failed (class 08). After a malformed
+ * message (08P01) the session goes on: the fault is the request's alone.
  */
-const lostState = /^(25006|57P0[123]|08\w{3})$/;
+const lostState = /^(25006|57P0[123]|08(?!P01)\w{3})$/;
 
 const standbyMessage =
   'PostgreSQL at DATABASE_URL is a standby, which takes no writes: name the primary, or an address that leads to it, or promote the standby (docs/fail-over.md)';

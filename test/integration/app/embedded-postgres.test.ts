@@ -401,6 +401,18 @@ describe('startEmbeddedPostgres', () => {
     await expect(query(second.url, 'select 1 as one')).resolves.toEqual([{ one: 1 }]);
   });
 
+  it('makes another password also after a start that failed in between', async () => {
+    await (await start(folder, { ephemeral: false })).stop();
+    await rm(join(folder, 'postgres-password'));
+    const version = join(folder, 'postgres', 'PG_VERSION');
+    const present = await readFile(version, 'utf8');
+    await writeFile(version, '15\n');
+    await expect(startEmbeddedPostgres({ dataDir: folder })).rejects.toThrow(/was made by PostgreSQL 15/);
+    await writeFile(version, present);
+    const second = await start(folder);
+    await expect(query(second.url, 'select 1 as one')).resolves.toEqual([{ one: 1 }]);
+  });
+
   itAsRoot('works as root below a home directory that only root may enter', async () => {
     const home = await mkdtemp(join(homedir(), '.embedded-postgres-'));
     folders.push(home);

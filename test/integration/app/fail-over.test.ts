@@ -61,6 +61,14 @@ describe('a session whose server takes no more writes', () => {
     expect(pool.totalCount).toBe(3);
   });
 
+  it('stays, and the idle ones beside it, after a request that is malformed itself', async () => {
+    await three('select 1');
+    const malformed = orm.em.fork().execute('select ?', ['a\0b']);
+    expect(await stateOf(malformed)).toBe('08P01');
+    expect([pool.idleCount, pool.totalCount]).toEqual([3, 3]);
+    await three(write);
+  });
+
   it('gives its place in the pool back after a transaction', async () => {
     await three('set default_transaction_read_only = on');
     const writing = orm.em.fork().transactional(async (em) => {

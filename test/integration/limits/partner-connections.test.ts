@@ -185,6 +185,33 @@ it('another partner is answered while all requests of one wait for a lock', asyn
   await Promise.all(stuck);
 });
 
+it('a request whose client goes away before its turn changes nothing', async () => {
+  const { json } = await gateway.call('POST', '/partner/orders', { key, body: orderBody() });
+  await holder.query('begin');
+  await holder.query('select 1 from exchange_order where id = $1 for update', [orderId]);
+  const change = () => gateway.call('PATCH', order(), { key, body: { metadata: { a: 'd' } } });
+  const stuck = Array.from({ length: quarter }, change);
+  while (pool.totalCount - pool.idleCount < quarter) await new Promise((resolve) => setTimeout(resolve, 10));
+  const gone = new AbortController();
+  const waiting = fetch(`${gateway.app.restUrl}/api/v1/partner/orders/${json.id}`, {
+    method: 'PATCH',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ metadata: { a: 'b' } }),
+    signal: gone.signal,
+  }).catch(() => 'gone');
+  for (const step of [() => gone.abort(), () => undefined]) {
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    step();
+  }
+  expect(await waiting).toBe('gone');
+  await holder.query('rollback');
+  await Promise.all(stuck);
+  // Its turn comes after that of the one that went away.
+  expect((await change()).status).toBe(200);
+  const changed = 'select 1 from order_terms where order_id = $1 and metadata is not null';
+  expect(await gateway.query(changed, [json.id])).toEqual([]);
+});
+
 it('a replay takes a connection of requests for its look at the endpoint alone', async () => {
   const created = await gateway.call('POST', '/partner/webhook-endpoints', {
     key,

@@ -149,6 +149,31 @@ describe('a replay', () => {
     expect(await asked(mine.id)).toBe(eventCount - 5);
   });
 
+  it('of named events is refused as a whole when fewer deliveries are left', async () => {
+    const mine = await account();
+    await replay(mine);
+    await deliverAll(mine.endpointId);
+    const { json } = await gateway.call('GET', `${mine.path}/deliveries?limit=2`, { key: mine.key });
+    const named = json.data.map(({ event_id }: { event_id: string }) => event_id);
+    await setAsked(mine.id, mostAskedPerDay - 1);
+    const refused = await replay(mine, { event_ids: named });
+    expect([refused.status, refused.json.code]).toEqual([429, 'rate_limited']);
+    expect((await replay(mine, { event_ids: [named[0], named[0]] })).json.count).toBe(1);
+  });
+
+  it('counts in the next day once a process has begun it, also by a clock that is behind', async () => {
+    const mine = await account();
+    await replay(mine);
+    await deliverAll(mine.endpointId);
+    await gateway.query('update webhook_allowance set day = day + 1 where partner_id = $1', [mine.id]);
+    expect((await replay(mine)).json.count).toBe(eventCount);
+    expect(await asked(mine.id)).toBe(2 * eventCount);
+    gateway.clock.advance(86_400_000);
+    await deliverAll(mine.endpointId);
+    await replay(mine);
+    expect(await asked(mine.id)).toBe(3 * eventCount);
+  });
+
   it('counts with tests and samples, also those of staff', async () => {
     const mine = await account();
     const { ask } = await newMember(gateway, 'admin');

@@ -16,7 +16,7 @@ import {
 } from './postgres-cluster.ts';
 import { findPostgresLauncher, otherDatabase } from './postgres-launcher.ts';
 import { endLeftoverServer } from './postgres-leftover.ts';
-import { closeLogins, isWrongPassword, openLogins, openPassword, readPassword } from './postgres-password.ts';
+import { closeLogins, isWrongPassword, openLogins, readPassword } from './postgres-password.ts';
 import { type PostgresServerOptions, startPostgresServer } from './postgres-server.ts';
 
 /**
@@ -84,10 +84,10 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     const lock = await takeDataDirLock(join(dataDir, 'postgres.lock'), refusal);
     cleanUp.push(() => lock.release());
     const launcher = await findPostgresLauncher(dataDir, cluster);
-    const { password, isNew } = await openPassword(dataDir);
-    const unclean = await endLeftoverServer(cluster, password, refusal, onProgress);
+    // A server refuses a wrong password, and the client already an empty one.
+    const unclean = await endLeftoverServer(cluster, readPassword(dataDir) || 'none', refusal, onProgress);
     await ensureCluster(cluster, launcher, ephemeral, onProgress);
-    const isOpen = await openLogins(cluster, launcher, isNew);
+    const { password, isOpen } = await openLogins(dataDir, cluster, launcher);
     const socket = openSocketFolder(cluster);
     cleanUp.push(socket.close);
     onProgress(`starting PostgreSQL ${launcher.major} in ${cluster}`);

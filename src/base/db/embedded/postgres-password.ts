@@ -19,28 +19,32 @@ export function readPassword(dataDir: string): string {
 }
 
 /**
- * The superuser's password, made when the folder has none. Its file belongs to the owner of the
- * folder, who may start the gateway without root the next time.
+ * The superuser's password, made when the folder has none, and whether the cluster must still learn
+ * it: it is new, of an older version, or the password is. Until `closeLogins`, the server then lets
+ * in all who reach its socket, and only its own user does.
  */
-export async function openPassword(dataDir: string): Promise<{ password: string; isNew: boolean }> {
+export async function openLogins(
+  dataDir: string,
+  cluster: string,
+  launcher: PostgresLauncher,
+): Promise<{ password: string; isOpen: boolean }> {
   const stored = readPassword(dataDir);
-  if (stored !== '') return { password: stored, isNew: false };
-  const password = createSecretFile(fileOf(dataDir));
-  const { uid, gid } = await stat(dataDir);
-  if (process.geteuid?.() === 0 && uid !== 0) await chown(fileOf(dataDir), uid, gid);
-  return { password, isNew: true };
+  const present = await readFile(join(cluster, 'pg_hba.conf'), 'utf8').catch(ignoreMissing);
+  const isOpen = stored === '' || present !== byPassword;
+  // Before the file: a start that ends in between leaves no password that the cluster never learns.
+  if (isOpen) await writeLogins(cluster, launcher, byAll);
+  return { password: stored === '' ? await makePassword(dataDir) : stored, isOpen };
 }
 
 /**
- * Whether the cluster must still learn its password: it is new, of an older version, or `isNew`
- * says that the password is. Until `closeLogins`, the server then lets in all who reach its socket,
- * and only its own user does.
+ * The file belongs to the owner of the folder, who may start the gateway without root the next
+ * time.
  */
-export async function openLogins(cluster: string, launcher: PostgresLauncher, isNew: boolean): Promise<boolean> {
-  const present = await readFile(join(cluster, 'pg_hba.conf'), 'utf8').catch(ignoreMissing);
-  if (!isNew && present === byPassword) return false;
-  await writeLogins(cluster, launcher, byAll);
-  return true;
+async function makePassword(dataDir: string): Promise<string> {
+  const password = createSecretFile(fileOf(dataDir));
+  const { uid, gid } = await stat(dataDir);
+  if (process.geteuid?.() === 0 && uid !== 0) await chown(fileOf(dataDir), uid, gid);
+  return password;
 }
 
 /** Gives the superuser its password, and lets no session in without it from then on. */

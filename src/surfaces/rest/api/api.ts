@@ -64,7 +64,11 @@ export function createApi(
       throw errorFromFaults([...faults, ...(more?.extras.faults ?? [])], more?.extras);
     }
     const handle = handlers[operation.id] as (request: unknown) => AnyReply | Promise<AnyReply>;
-    const reply = operation.turn === 'whole' ? lanes.work(turnOf(call), async () => handle(request)) : handle(request);
+    const whole = async (): Promise<AnyReply> => {
+      requireClient(call);
+      return handle(request);
+    };
+    const reply = operation.turn === 'whole' ? lanes.work(turnOf(call), whole) : handle(request);
     return toAnswer(reply instanceof Promise ? await reply : reply);
   };
 }
@@ -127,6 +131,15 @@ function checked(
 /** The items of a query member that is a list: separated by commas, repeated, or both. */
 function listOf(sent: string | string[] | undefined): string[] | undefined {
   return sent === undefined ? undefined : [sent].flat().flatMap((part) => part.split(','));
+}
+
+/**
+ * A client that gave up may send its request again, and the first one would hold that one up.
+ *
+ * @throws AppError invalid_request, which no one reads, when the client went away.
+ */
+function requireClient({ res }: Call): void {
+  if (res.destroyed) throw new AppError('invalid_request', 'the client went away before the turn of its request');
 }
 
 function notFound(): AppError {
