@@ -38,7 +38,7 @@ async function depositCoins(chain: string, coin: string, amount: number, keys: r
   );
 }
 
-/** A credited deposit of one transaction with so many outputs of a coin each. Returns their keys. */
+/** A credited deposit of so many outputs of one transaction, a coin each. Returns their keys. */
 async function depositOfOutputs(count: number): Promise<string[]> {
   const txid = randomBytes(32).toString('hex');
   const keys = Array.from({ length: count }, (_, index) => `${txid}:${index}`);
