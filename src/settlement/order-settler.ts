@@ -347,7 +347,7 @@ export class OrderSettler {
     const { deposits, unfinished } = await takeOrderDeposits(em, ids, { maxRefunds, also, now });
     const payments = await em.find(Payment, its, { orderBy: { number: 'asc' } });
     const trades = await em.find(Trade, its);
-    const scanned = deposits.length === 0 ? new Map<string, ScannedTo>() : await readScanned(em);
+    const scanned = deposits.length === 0 ? new Map<string, ScannedTo>() : await readScanned(em, now);
     // An order without a credited deposit has no account.
     const credited = new Set(
       deposits.flatMap(({ orderId, credits }) => (orderId !== null && credits > 0 ? [orderId] : [])),
@@ -402,10 +402,16 @@ async function write(settlings: readonly Settling[]): Promise<void> {
   await bookAll(first.em, written);
 }
 
-async function readScanned(em: EntityManager): Promise<Map<string, ScannedTo>> {
+/**
+ * How far the chains were read. A time of reading in the future predates a clock correction, and
+ * proves nothing.
+ */
+async function readScanned(em: EntityManager, now: Date): Promise<Map<string, ScannedTo>> {
   const rows = await em.execute<(Omit<ScannedTo, 'readAt'> & { chain: string; read_at: string | null })[]>(
-    `select chain, height::int as height, final_height::int as final, height >= head as "isAtHead", read_at
+    `select chain, height::int as height, final_height::int as final, height >= head as "isAtHead",
+            case when read_at <= ? then read_at end as read_at
        from chain_state`,
+    [now],
   );
   return new Map(
     rows.map(({ chain, read_at, ...scannedTo }) => [

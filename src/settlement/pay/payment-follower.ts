@@ -364,7 +364,18 @@ export async function showDeadPayment(
   { id, kind, leg, depositId }: Payment,
   order: Order | null,
 ): Promise<void> {
-  if (kind === 'sweep') await em.execute('update deposit set swept_by = null where swept_by = ?', [id]);
+  if (kind === 'sweep') {
+    // Of a deposit of many outputs, a later sweep may have taken the last ones.
+    await em.execute(
+      `update deposit set swept_by = null
+        where id in (select id from deposit where swept_by = ?
+                      union
+                     select o.deposit_id from payment p cross join unnest(p.sources) as s (key)
+                       join deposit_part o on o.chain = p.chain and o.key = s.key
+                      where p.id = ?)`,
+      [id, id],
+    );
+  }
   if (kind !== 'refund' || depositId === null) return;
   if (leg === 'main' && order?.depositId === depositId) return;
   const deposit = await em.findOneOrFail(Deposit, { id: depositId });

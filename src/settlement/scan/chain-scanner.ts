@@ -418,7 +418,8 @@ export class ChainScanner {
     const { orm, clock } = this.#options;
     const { adapter, lease, look } = scan;
     const { blocks } = result;
-    const onChain = new Set(blocks.map(({ ref }) => ref.hash));
+    // A block of the cursor was read to its end, also by a version that names no unsettled blocks.
+    const onChain = new Set([...blocks.map(({ ref }) => ref.hash), ...result.cursor.window.map(({ hash }) => hash)]);
     const undone = [...result.orphaned.map(({ hash }) => hash), ...state.unsettled].filter(
       (hash) => !onChain.has(hash),
     );
@@ -545,7 +546,9 @@ export class ChainScanner {
         failed.push(error);
         return;
       }
-      await this.#step(scan, to, { ...nothing, leftOut: only.map((one) => leftOutOf(one, 'not_stored')) }, part);
+      // A mempool transfer is only a hint, and may never come.
+      const mined = only.filter(({ block }) => block !== null);
+      await this.#step(scan, to, { ...nothing, leftOut: mined.map((one) => leftOutOf(one, 'not_stored')) }, part);
     }
   }
 

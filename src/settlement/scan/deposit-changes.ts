@@ -54,15 +54,18 @@ export type KnownDeposits = Map<string, Deposit>;
 
 /**
  * The arrivals as the deposits know them. An older version stored each output of a payment as a
- * deposit of its own; such a payment keeps that form.
+ * deposit of its own; such a payment keeps that form. Where both forms are known, the payment is
+ * its sum again once the other deposits are lost.
  */
 export function inKnownForm(known: KnownDeposits, arrival: Arrival): readonly Arrival[] {
   const { parts = [] } = arrival;
-  const isApart = parts.some(({ transfer, asset }) => {
+  const knownAs = ({ transfer, asset }: Arrival): Deposit | undefined => {
     const deposit = known.get(transfer.key);
-    return deposit !== undefined && isSame(deposit, transfer, asset.decimals);
-  });
-  return isApart ? parts : [arrival];
+    return deposit !== undefined && isSame(deposit, transfer, asset.decimals) ? deposit : undefined;
+  };
+  const apart = parts.flatMap((part) => knownAs(part) ?? []);
+  const isSum = knownAs(arrival) !== undefined && apart.every(({ state }) => state === 'orphaned');
+  return apart.length === 0 || isSum ? [arrival] : parts;
 }
 
 /**

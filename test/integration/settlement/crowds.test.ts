@@ -280,6 +280,18 @@ describe('a transfer that the database refuses', () => {
     const items = await attention(gateway.app.orm.em.fork(), 100, gateway.clock.now());
     expect(items.filter(({ kind }) => kind === 'transfer_left_out')).toHaveLength(1);
   });
+
+  it('is not left out while it waits in the mempool, from which it may vanish', async () => {
+    const order = await gateway.order();
+    crowded.waiting.set('bitcoin', transfersTo({ address: order.depositAddress }, [dust], 'bad'));
+    for (let turn = 0; turn < 4; turn++) await gateway.tick();
+    crowded.waiting.clear();
+    await gateway.mine('BTC');
+    await gateway.tick();
+    expect(await leftOut()).toEqual([]);
+    const [state] = await gateway.query(`select failure from chain_state where chain = 'bitcoin'`);
+    expect(state).toEqual({ failure: null });
+  });
 });
 
 it('leaves nothing of a block that is gone before its scan could end', async () => {

@@ -159,6 +159,26 @@ describe('a chain with a reorg', () => {
   });
 });
 
+describe('blocks that an interrupted scan named', () => {
+  it('stay as they are where a version that names none read them to their end', async () => {
+    const order = await gateway.order();
+    await confirm(order);
+    await gateway.settle(order);
+    await gateway.query(
+      `update chain_state set unsettled_blocks = (select jsonb_agg(block_hash) from deposit where order_id = $1)
+        where chain = 'bitcoin'`,
+      [order.id],
+    );
+    await changeHands();
+    await gateway.mine('BTC');
+    await gateway.tick();
+    const [deposit] = await gateway.query('select state, credits from deposit where order_id = $1', [order.id]);
+    expect(deposit).toEqual({ state: 'credited', credits: 1 });
+    const [left] = await gateway.query(`select unsettled_blocks as left from chain_state where chain = 'bitcoin'`);
+    expect(left).toEqual({ left: [] });
+  });
+});
+
 describe('a rescan', () => {
   it.each([
     20, 230,
@@ -224,6 +244,24 @@ describe('a chain that cannot be read', () => {
     await gateway.tick();
     await gateway.tick();
     expect(await status(order)).toBe('expired');
+  });
+
+  it('does not decide deposits below the minimum by a time of reading that is still to come', async () => {
+    const order = await gateway.order();
+    await confirm(order, { amount: '0.0001' });
+    faults.scan = async () => {
+      throw new ChainError('unreachable', 'no route to host');
+    };
+    gateway.clock.advance(31 * 60_000);
+    const future = new Date(gateway.clock.now().getTime() + 3_600_000);
+    await gateway.query(`update chain_state set read_at = $1 where chain = 'bitcoin'`, [future]);
+    await gateway.tick();
+    expect(await status(order)).toBe('waiting_deposit');
+    faults.scan = null;
+    await gateway.tick();
+    gateway.clock.advance(6_000);
+    await gateway.settle(order);
+    expect(await status(order)).toBe('refunded');
   });
 
   it('is failing no longer when another process could read it', async () => {

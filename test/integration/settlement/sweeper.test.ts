@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { type ChainAdapter, ChainError } from '../../../src/chains/port/chain-adapter.ts';
+import { showDeadPayment } from '../../../src/settlement/pay/payment-follower.ts';
 import { Sweeper } from '../../../src/settlement/pay/sweeper.ts';
+import { Payment } from '../../../src/settlement/rows/payment.entity.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 
 let gateway: SettledGateway;
@@ -34,6 +36,22 @@ async function depositCoins(chain: string, coin: string, amount: number, keys: r
             'a block', 1, now(), now(), now(), now(), 1 from unnest($1::text[]) as key`,
     [keys, chain, coin, amount],
   );
+}
+
+/** A credited deposit of so many outputs of one transaction, a coin each. Returns their keys. */
+async function depositOfOutputs(count: number): Promise<string[]> {
+  const txid = randomBytes(32).toString('hex');
+  const keys = Array.from({ length: count }, (_, index) => `${txid}:${index}`);
+  await depositCoins('litecoin', 'LTC', count, keys.slice(0, 1));
+  await gateway.query(
+    `with output as (select unnest($1::text[]) as key), stored as (
+       insert into own_output (chain, key, address, amount, index, height, block_hash)
+       select 'litecoin', key, 'an address', 100000000, 1, 1, 'a block' from output)
+     insert into deposit_part (chain, key, address, amount, height, deposit_id)
+     select 'litecoin', key, 'an address', 1, 1, (select id from deposit where key = $2) from output`,
+    [keys, keys[0]],
+  );
+  return keys;
 }
 
 interface Turns {
@@ -95,17 +113,7 @@ describe('sweeps of a chain of outputs', () => {
   });
 
   it('sweep a deposit of many outputs completely, some at a time', async () => {
-    const txid = randomBytes(32).toString('hex');
-    const keys = Array.from({ length: 70 }, (_, index) => `${txid}:${index}`);
-    await depositCoins('litecoin', 'LTC', 70, keys.slice(0, 1));
-    await gateway.query(
-      `with output as (select unnest($1::text[]) as key), stored as (
-         insert into own_output (chain, key, address, amount, index, height, block_hash)
-         select 'litecoin', key, 'an address', 100000000, 1, 1, 'a block' from output)
-       insert into deposit_part (chain, key, address, amount, height, deposit_id)
-       select 'litecoin', key, 'an address', 1, 1, (select id from deposit where key = $2) from output`,
-      [keys, keys[0]],
-    );
+    const keys = await depositOfOutputs(70);
     const turn = await turnsOf({ ...litecoin, says: { model: 'outputs' } });
     const swept: (number | undefined)[] = [];
     for (let turns = 0; turns < 5; turns += 1) {
@@ -121,6 +129,25 @@ describe('sweeps of a chain of outputs', () => {
     expect(sources.map(({ key }) => key)).toEqual([...keys].sort());
     // The deposit is swept with the last of its outputs.
     expect(swept).toEqual([0, 0, 1, 1, 1]);
+  });
+
+  it('take what a dead sweep left of a deposit whose last outputs another one took', async () => {
+    const keys = await depositOfOutputs(40);
+    const turn = await turnsOf({ ...litecoin, says: { model: 'outputs' } });
+    await turn();
+    await turn();
+    const em = gateway.app.orm.em.fork();
+    const first = await em.findOneOrFail(Payment, { kind: 'sweep' }, { orderBy: { number: 'asc' } });
+    await gateway.query(
+      `update payment set state = 'dead', problem = 'conflict', problem_since = now(), ended_at = now(),
+              next_action_at = null where id = $1`,
+      [first.id],
+    );
+    await showDeadPayment(em, first, null);
+    await turn();
+    const sources = await swept();
+    expect(sources.map(({ length }) => length)).toEqual([32, 8, 32]);
+    expect(sources.slice(1).flat().sort()).toEqual([...keys].sort());
   });
 
   it('leave outputs where they are that are not worth twice what they add to the fee', async () => {
