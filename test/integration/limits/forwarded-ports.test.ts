@@ -95,7 +95,7 @@ it('an action of staff is in the audit trail with the network of the member', as
   expect(rows).toEqual([{ ip: '203.0.113.0' }]);
 });
 
-it('log lines have the network of each client, and a client without an address is told of once', async () => {
+it('log lines have the network of each client, and a client without an address is logged once', async () => {
   for (const { ip_prefix } of events('request')) expect(ip_prefix).not.toBe('unknown');
   expect(events('client_unknown')).toEqual([]);
   for (let i = 0; i < 3; i++) {
