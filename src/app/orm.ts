@@ -1,6 +1,10 @@
 import type { Socket } from 'node:net';
 import { MikroORM, UnderscoreNamingStrategy } from '@mikro-orm/postgresql';
 import type { Pool, PoolClient } from 'pg';
+import { PartnerInvitation } from '../accounts/members/partner-invitation.entity.ts';
+import { PartnerMember } from '../accounts/members/partner-member.entity.ts';
+import { PartnerPasskey } from '../accounts/members/partner-passkey.entity.ts';
+import { PartnerSession } from '../accounts/members/partner-session.entity.ts';
 import { ApiKey } from '../accounts/partners/api-key.entity.ts';
 import { Partner } from '../accounts/partners/partner.entity.ts';
 import { AuditEntry } from '../accounts/staff/audit/audit-entry.entity.ts';
@@ -32,6 +36,10 @@ export const entities = [
   Currency,
   Partner,
   ApiKey,
+  PartnerMember,
+  PartnerInvitation,
+  PartnerPasskey,
+  PartnerSession,
   StaffMember,
   StaffChange,
   StaffSession,

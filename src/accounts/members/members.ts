@@ -1,8 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { type EntityManager, type FilterQuery, LockMode, type MikroORM } from '@mikro-orm/postgresql';
 import { validate as isUuid, v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, fieldError } from '../../base/errors.ts';
+import { PartnerInvitation } from './partner-invitation.entity.ts';
+import { PartnerMember } from './partner-member.entity.ts';
+import { PartnerPasskey } from './partner-passkey.entity.ts';
+import { PartnerSession } from './partner-session.entity.ts';
 import type { Passkeys, PasskeyUser } from './passkeys.ts';
 import { type MemberRole, type OperationRow, requireRight, signedOut } from './rights.ts';
 import { hashOf, type MemberCaller, type MemberSessions, type SessionOrigin } from './sessions.ts';
@@ -50,16 +54,6 @@ export interface OpenedInvitation {
   readonly options: object;
 }
 
-interface InvitationRow {
-  readonly id: string;
-  readonly partner_id: string;
-  readonly partner_name: string;
-  readonly member_id: string | null;
-  readonly name: string;
-  readonly role: MemberRole;
-  readonly expires_at: string;
-}
-
 export interface MembersOptions {
   readonly orm: MikroORM;
   readonly clock: Clock;
@@ -85,13 +79,13 @@ export class Members {
    */
   async takeTurn(em: EntityManager, caller: MemberCaller, needs: OperationRow['needs']): Promise<void> {
     await lockPartner(em, caller.partnerId);
-    const [present] = await em.execute<{ role: MemberRole }[]>(
-      `select m.role from partner_session s join partner_member m on m.id = s.member_id and m.removed_at is null
-        where s.id = ? and s.ended_at is null`,
-      [caller.sessionId],
+    const present = await em.findOne(
+      PartnerSession,
+      { id: caller.sessionId, endedAt: null, member: { removedAt: null } },
+      { populate: ['member'], refresh: true },
     );
     if (!present) throw signedOut();
-    requireRight(present.role, needs);
+    requireRight(present.member.role, needs);
   }
 
   /**
@@ -109,16 +103,11 @@ export class Members {
     const checked = checkedName(name);
     return em.transactional(async (tx) => {
       await lockPartner(tx, partnerId);
-      const [count] = await tx.execute<{ members: number; invitations: number }[]>(
-        `select (select count(*)::int from partner_member where partner_id = ? and removed_at is null) as members,
-                (select count(*)::int from partner_invitation
-                  where partner_id = ? and ended_at is null and expires_at > ?) as invitations`,
-        [partnerId, partnerId, this.#options.clock.now()],
-      );
-      if ((count?.members ?? 0) >= mostMembers) {
+      if ((await tx.count(PartnerMember, { partner: partnerId, removedAt: null })) >= mostMembers) {
         throw new AppError('action_not_possible', `there are ${mostMembers} members already; remove one first`);
       }
-      if ((count?.invitations ?? 0) >= mostInvitations) {
+      const open = { partner: partnerId, endedAt: null, expiresAt: { $gt: this.#options.clock.now() } };
+      if ((await tx.count(PartnerInvitation, open)) >= mostInvitations) {
         throw new AppError('action_not_possible', `${mostInvitations} invitations are open; withdraw one first`);
       }
       return this.#issue(tx, { partnerId, memberId: null, name: checked, role }, invitedBy);
@@ -138,13 +127,10 @@ export class Members {
     em: EntityManager = this.#options.orm.em.fork(),
   ): Promise<IssuedInvitation> {
     return em.transactional(async (tx) => {
-      const member = await findMember(tx, partnerId, memberId);
-      await tx.execute('update partner_invitation set ended_at = ? where member_id = ? and ended_at is null', [
-        this.#options.clock.now(),
-        memberId,
-      ]);
-      const { partner_id, name, role } = member;
-      return this.#issue(tx, { partnerId: partner_id, memberId, name, role }, invitedBy);
+      await lockPartner(tx, (await findMember(tx, partnerId, memberId)).partner.id);
+      const { partner, name, role } = await findMember(tx, partnerId, memberId);
+      await this.#endInvitations(tx, { member: memberId });
+      return this.#issue(tx, { partnerId: partner.id, memberId, name, role }, invitedBy);
     });
   }
 
@@ -159,16 +145,10 @@ export class Members {
     id: string,
     em: EntityManager = this.#options.orm.em.fork(),
   ): Promise<{ readonly partnerId: string; readonly name: string; readonly role: MemberRole }> {
-    const [row] = isUuid(id)
-      ? await em.execute<Pick<InvitationRow, 'partner_id' | 'name' | 'role'>[]>(
-          `update partner_invitation set ended_at = ?
-            where id = ? and partner_id = coalesce(?::uuid, partner_id) and ended_at is null
-           returning partner_id, name, role`,
-          [this.#options.clock.now(), id, partnerId],
-        )
-      : [];
-    if (!row) throw new AppError('invitation_not_found', 'there is no such open invitation');
-    return { partnerId: row.partner_id, name: row.name, role: row.role };
+    const row = isUuid(id) ? await em.findOne(PartnerInvitation, { id, ...ofPartner(partnerId) }) : null;
+    const isEnded = row !== null && (await this.#endInvitations(em, { id })) === 1;
+    if (!isEnded) throw new AppError('invitation_not_found', 'there is no such open invitation');
+    return { partnerId: row.partner.id, name: row.name, role: row.role };
   }
 
   /** @throws AppError invitation_not_found when the link is unknown, used, withdrawn or too old. */
@@ -179,11 +159,11 @@ export class Members {
       userOf(row),
     );
     return {
-      partnerName: row.partner_name,
+      partnerName: row.partner.name,
       name: row.name,
       role: row.role,
-      isRecovery: row.member_id !== null,
-      expiresAt: new Date(row.expires_at),
+      isRecovery: row.member !== null,
+      expiresAt: row.expiresAt,
       options,
     };
   }
@@ -201,29 +181,24 @@ export class Members {
     onAccepted: (em: EntityManager, accepted: { memberId: string; name: string; isRecovery: boolean }) => Promise<void>,
   ): Promise<{ readonly memberId: string; readonly secret: string }> {
     const { orm, clock, passkeys, sessions } = this.#options;
-    const { id: subject, partner_id: partnerId } = await this.#invitation(orm.em.fork(), token, false);
+    const { id: subject, partner } = await this.#invitation(orm.em.fork(), token, false);
     const passkey = await passkeys.proveNew({ purpose: 'invitation', subject }, answer, passkeyName);
     return orm.em.fork().transactional(async (em) => {
       // A recovery waits for what its member does at this moment, and then undoes it.
-      await lockPartner(em, partnerId);
+      await lockPartner(em, partner.id);
       const row = await this.#invitation(em, token, true);
       const now = clock.now();
       const { id: memberId } = userOf(row);
-      const isRecovery = row.member_id !== null;
+      const isRecovery = row.member !== null;
       if (isRecovery) {
-        await em.execute('delete from partner_passkey where member_id = ?', [memberId]);
+        await em.nativeDelete(PartnerPasskey, { member: memberId });
         await sessions.endAll(memberId, em);
       } else {
-        await em.execute('insert into partner_member (id, partner_id, name, role, created_at) values (?, ?, ?, ?, ?)', [
-          memberId,
-          row.partner_id,
-          row.name,
-          row.role,
-          now,
-        ]);
+        const { name, role } = row;
+        await em.insert(PartnerMember, { id: memberId, partner: partner.id, name, role, createdAt: now });
       }
       await passkeys.store(em, memberId, passkey);
-      await em.execute('update partner_invitation set ended_at = ? where id = ?', [now, row.id]);
+      await this.#endInvitations(em, { id: row.id });
       const secret = await sessions.start(memberId, origin, em);
       await onAccepted(em, { memberId, name: row.name, isRecovery });
       return { memberId, secret };
@@ -265,12 +240,9 @@ export class Members {
     const member = await findMember(em, partnerId, memberId);
     if (member.role === 'owner' && role !== 'owner') {
       await this.#keepOwner(em, partnerId, memberId);
-      await em.execute('update partner_invitation set ended_at = ? where invited_by = ? and ended_at is null', [
-        this.#options.clock.now(),
-        memberId,
-      ]);
+      await this.#endInvitations(em, { invitedBy: memberId });
     }
-    await em.execute('update partner_member set role = ? where id = ?', [role, memberId]);
+    await em.nativeUpdate(PartnerMember, { id: memberId }, { role });
     return member.role;
   }
 
@@ -283,25 +255,23 @@ export class Members {
     await lockPartner(em, partnerId);
     const { name, role } = await findMember(em, partnerId, memberId);
     if (role === 'owner') await this.#keepOwner(em, partnerId, memberId);
-    const now = this.#options.clock.now();
-    await em.execute('update partner_member set removed_at = ? where id = ?', [now, memberId]);
+    await em.nativeUpdate(PartnerMember, { id: memberId }, { removedAt: this.#options.clock.now() });
     // Invitations before passkeys, in the order of an acceptance, so that the two never deadlock.
-    await em.execute(
-      'update partner_invitation set ended_at = ? where (member_id = ? or invited_by = ?) and ended_at is null',
-      [now, memberId, memberId],
-    );
-    await em.execute('delete from partner_passkey where member_id = ?', [memberId]);
+    await this.#endInvitations(em, { $or: [{ member: memberId }, { invitedBy: memberId }] });
+    await em.nativeDelete(PartnerPasskey, { member: memberId });
     await this.#options.sessions.endAll(memberId, em);
     return { name, role };
   }
 
   async #keepOwner(em: EntityManager, partnerId: string, memberId: string): Promise<void> {
-    const [other] = await em.execute(
-      `select id from partner_member
-        where partner_id = ? and role = 'owner' and removed_at is null and id <> ? limit 1`,
-      [partnerId, memberId],
-    );
-    if (!other) throw new AppError('action_not_possible', 'this is the last owner; make another member an owner first');
+    const others = await em.count(PartnerMember, {
+      partner: partnerId,
+      role: 'owner',
+      removedAt: null,
+      id: { $ne: memberId },
+    });
+    if (others === 0)
+      throw new AppError('action_not_possible', 'this is the last owner; make another member an owner first');
   }
 
   async #issue(
@@ -320,36 +290,37 @@ export class Members {
       createdAt: now,
       expiresAt: new Date(now.getTime() + invitationMs),
     };
-    await em.execute(
-      `insert into partner_invitation
-         (id, partner_id, member_id, name, role, token_hash, invited_by, created_at, expires_at)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      [
-        invitation.id,
-        invited.partnerId,
-        invited.memberId,
-        invited.name,
-        invited.role,
-        hashOf(token),
-        invitedBy?.id ?? null,
-        now,
-        invitation.expiresAt,
-      ],
-    );
+    await em.insert(PartnerInvitation, {
+      id: invitation.id,
+      partner: invited.partnerId,
+      member: invited.memberId,
+      name: invited.name,
+      role: invited.role,
+      tokenHash: hashOf(token),
+      invitedBy: invitedBy?.id ?? null,
+      createdAt: now,
+      expiresAt: invitation.expiresAt,
+    });
     // Behind the sign of the fragment, so that no server and no log sees the token.
     return { invitation, link: `${this.#options.origin}/cabinet/invitation#${token}` };
   }
 
-  async #invitation(em: EntityManager, token: string, forUpdate: boolean): Promise<InvitationRow> {
-    const [row] = await em.execute<InvitationRow[]>(
-      `select i.id, i.partner_id, p.name as partner_name, i.member_id, i.name, i.role, i.expires_at
-         from partner_invitation i join partner p on p.id = i.partner_id
-         left join partner_member m on m.id = i.member_id
-        where i.token_hash = ? and i.ended_at is null and i.expires_at > ? and m.removed_at is null
-        ${forUpdate ? 'for update of i' : ''}`,
-      [hashOf(token), this.#options.clock.now()],
+  /** @returns how many of the invitations were open. */
+  #endInvitations(em: EntityManager, which: FilterQuery<PartnerInvitation>): Promise<number> {
+    const endedAt = this.#options.clock.now();
+    return em.nativeUpdate(PartnerInvitation, { $and: [which, { endedAt: null }] }, { endedAt });
+  }
+
+  async #invitation(em: EntityManager, token: string, isLocked: boolean): Promise<PartnerInvitation> {
+    const row = await em.findOne(
+      PartnerInvitation,
+      { tokenHash: hashOf(token), endedAt: null, expiresAt: { $gt: this.#options.clock.now() } },
+      { lockMode: isLocked ? LockMode.PESSIMISTIC_WRITE : LockMode.NONE, refresh: true },
     );
-    if (row) return row;
+    if (row) {
+      await em.populate(row, ['partner', 'member']);
+      if (!row.member?.removedAt) return row;
+    }
     throw new AppError(
       'invitation_not_found',
       'this invitation is unknown, used, withdrawn or older than 72 hours; ask for a new one',
@@ -376,24 +347,20 @@ export async function openInvitations(
   now: Date,
   partnerIds: readonly string[],
 ): Promise<(InvitationView & { readonly partnerId: string })[]> {
-  const rows = await em.execute<
-    (Omit<InvitationRow, 'partner_name'> & { invited_by: string | null; created_at: string })[]
-  >(
-    `select i.id, i.partner_id, i.name, i.role, i.member_id, i.expires_at, i.created_at, by_member.name as invited_by
-       from partner_invitation i left join partner_member by_member on by_member.id = i.invited_by
-      where i.partner_id in (${placesFor(partnerIds)}) and i.ended_at is null and i.expires_at > ?
-      order by i.created_at, i.id`,
-    [...partnerIds, now],
+  const rows = await em.find(
+    PartnerInvitation,
+    { partner: { $in: [...partnerIds] }, endedAt: null, expiresAt: { $gt: now } },
+    { populate: ['invitedBy'], orderBy: { createdAt: 'asc', id: 'asc' } },
   );
-  return rows.map(({ id, partner_id, name, role, member_id, invited_by, created_at, expires_at }) => ({
+  return rows.map(({ id, partner, name, role, member, invitedBy, createdAt, expiresAt }) => ({
     id,
-    partnerId: partner_id,
+    partnerId: partner.id,
     name,
     role,
-    isRecovery: member_id !== null,
-    invitedBy: invited_by,
-    createdAt: new Date(created_at),
-    expiresAt: new Date(expires_at),
+    isRecovery: member !== null,
+    invitedBy: invitedBy?.name ?? null,
+    createdAt,
+    expiresAt,
   }));
 }
 
@@ -426,8 +393,8 @@ function memberView({ id, name, role, passkeys, created_at, last_seen_at }: Memb
 }
 
 /** A new member gets the id of the invitation, so that the passkey can name the member before. */
-function userOf({ id, member_id, name, partner_name }: InvitationRow): PasskeyUser {
-  return { id: member_id ?? id, name, partnerName: partner_name };
+function userOf({ id, member, name, partner }: PartnerInvitation): PasskeyUser {
+  return { id: member?.id ?? id, name, partnerName: partner.name };
 }
 
 /** Serialises changes of a partner's people, so that two at once cannot remove the last owner. */
@@ -438,20 +405,17 @@ async function lockPartner(em: EntityManager, partnerId: string): Promise<void> 
   if (rows.length === 0) throw new AppError('partner_not_found', 'there is no such partner');
 }
 
-async function findMember(
-  em: EntityManager,
-  partnerId: string | null,
-  memberId: string,
-): Promise<{ partner_id: string; name: string; role: MemberRole }> {
-  const [row] = isUuid(memberId)
-    ? await em.execute<{ partner_id: string; name: string; role: MemberRole }[]>(
-        `select partner_id, name, role from partner_member
-          where id = ? and partner_id = coalesce(?::uuid, partner_id) and removed_at is null for no key update`,
-        [memberId, partnerId],
-      )
-    : [];
-  if (!row) throw memberNotFound();
-  return row;
+/** A filter for the rows of one partner. Null is any partner. */
+function ofPartner(partnerId: string | null): { partner?: string } {
+  return partnerId === null ? {} : { partner: partnerId };
+}
+
+/** The caller has locked the partner, or reads only. */
+async function findMember(em: EntityManager, partnerId: string | null, memberId: string): Promise<PartnerMember> {
+  const where = { id: memberId, removedAt: null, ...ofPartner(partnerId) };
+  const member = isUuid(memberId) ? await em.findOne(PartnerMember, where, { refresh: true }) : null;
+  if (!member) throw memberNotFound();
+  return member;
 }
 
 function memberNotFound(): AppError {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { type EntityManager, LockMode, type MikroORM, UniqueConstraintViolationException } from '@mikro-orm/postgresql';
 import {
   type AuthenticationResponseJSON,
   generateAuthenticationOptions,
@@ -12,6 +12,8 @@ import { decodeAttestationObject } from '@simplewebauthn/server/helpers';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, fieldError } from '../../base/errors.ts';
+import { PartnerMember } from './partner-member.entity.ts';
+import { PartnerPasskey } from './partner-passkey.entity.ts';
 
 /** How long a browser may take to answer a challenge. */
 const challengeMs = 5 * 60_000;
@@ -50,13 +52,6 @@ export interface NewPasskey {
   readonly name: string;
 }
 
-interface StoredPasskey {
-  readonly id: string;
-  readonly member_id: string;
-  readonly public_key: Buffer;
-  readonly counter: string;
-}
-
 export interface PasskeysOptions {
   readonly orm: MikroORM;
   readonly clock: Clock;
@@ -85,13 +80,7 @@ export class Passkeys {
   async beginRegistration(purpose: ChallengePurpose, user: PasskeyUser): Promise<object> {
     // A recovery replaces the member's passkeys, so the device of an old one may make the new one.
     const known =
-      purpose.purpose === 'invitation'
-        ? []
-        : await this.#orm.em
-            .fork()
-            .execute<{ id: Buffer }[]>('select credential_id as id from partner_passkey where member_id = ?', [
-              user.id,
-            ]);
+      purpose.purpose === 'invitation' ? [] : await this.#orm.em.fork().find(PartnerPasskey, { member: user.id });
     const options = await generateRegistrationOptions({
       rpName: 'Exchange partner cabinet',
       rpID: this.#rpId,
@@ -101,7 +90,7 @@ export class Passkeys {
       challenge: randomBytes(32).toString('base64url'),
       attestationType: 'none',
       timeout: challengeMs,
-      excludeCredentials: known.map(({ id }) => ({ id: id.toString('base64url') })),
+      excludeCredentials: known.map(({ credentialId }) => ({ id: credentialId.toString('base64url') })),
       authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
     });
     await this.#store(options.challenge, purpose);
@@ -149,42 +138,32 @@ export class Passkeys {
    */
   async store(em: EntityManager, memberId: string, passkey: NewPasskey): Promise<PasskeyView> {
     // Passkeys that are added at the same time take turns, so that none exceeds the limit.
-    await em.execute('select id from partner_passkey where member_id = ? order by id for update', [memberId]);
-    const [row] = await em.execute<{ count: number }[]>(
-      'select count(*)::int as count from partner_passkey where member_id = ?',
-      [memberId],
-    );
-    if ((row?.count ?? 0) >= mostPasskeys) {
+    const own = await lockedPasskeys(em, memberId);
+    if (own.length >= mostPasskeys) {
       throw new AppError('action_not_possible', `there are ${mostPasskeys} passkeys already; remove one first`);
     }
-    const { credentialId, publicKey, counter, transports, name } = passkey;
-    const view = { id: uuidv7(), name, createdAt: this.#clock.now(), lastUsedAt: null };
-    const stored = await em.execute(
-      `insert into partner_passkey (id, member_id, credential_id, public_key, counter, transports, name, created_at)
-       values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (credential_id) do nothing returning id`,
-      [view.id, memberId, credentialId, publicKey, counter, `{${transports.join(',')}}`, view.name, view.createdAt],
-    );
-    if (stored.length === 0) throw new AppError('already_exists', 'this passkey is registered already');
+    const view = { id: uuidv7(), name: passkey.name, createdAt: this.#clock.now(), lastUsedAt: null };
+    await em
+      .insert(PartnerPasskey, { ...passkey, ...view, member: memberId, transports: [...passkey.transports] })
+      .catch((error: unknown) => {
+        if (!(error instanceof UniqueConstraintViolationException)) throw error;
+        throw new AppError('already_exists', 'this passkey is registered already', { cause: error });
+      });
     return view;
   }
 
   /** Options to use a passkey: any, to sign in; one of the member's, to confirm an operation. */
   async beginUse(purpose: ChallengePurpose, memberId: string | null): Promise<object> {
     const own = memberId
-      ? await this.#orm.em
-          .fork()
-          .execute<{ id: Buffer; transports: string[] }[]>(
-            'select credential_id as id, transports from partner_passkey where member_id = ? order by created_at',
-            [memberId],
-          )
+      ? await this.#orm.em.fork().find(PartnerPasskey, { member: memberId }, { orderBy: { createdAt: 'asc' } })
       : [];
     const options = await generateAuthenticationOptions({
       rpID: this.#rpId,
       challenge: randomBytes(32).toString('base64url'),
       timeout: challengeMs,
       userVerification: 'required',
-      allowCredentials: own.map(({ id, transports }) => ({
-        id: id.toString('base64url'),
+      allowCredentials: own.map(({ credentialId, transports }) => ({
+        id: credentialId.toString('base64url'),
         transports: transports as never,
       })),
     });
@@ -228,14 +207,14 @@ export class Passkeys {
    */
   async #proven(em: EntityManager, challenge: string, answer: unknown, memberId: string | null): Promise<string> {
     const response = answer as AuthenticationResponseJSON;
-    const [passkey] = await em.execute<StoredPasskey[]>(
-      `select k.id, k.member_id, k.public_key, k.counter::text as counter
-         from partner_passkey k join partner_member m on m.id = k.member_id and m.removed_at is null
-        where k.credential_id = ? for update of k`,
-      [Buffer.from(String(response.id), 'base64url')],
+    const passkey = await em.findOne(
+      PartnerPasskey,
+      { credentialId: Buffer.from(String(response.id), 'base64url') },
+      { lockMode: LockMode.PESSIMISTIC_WRITE },
     );
-    if (!passkey || (memberId !== null && passkey.member_id !== memberId)) throw refused();
-    if (!isHandleOf(passkey.member_id, response)) throw refused();
+    if (!passkey || (memberId !== null && passkey.member.id !== memberId)) throw refused();
+    if ((await em.count(PartnerMember, { id: passkey.member.id, removedAt: null })) === 0) throw refused();
+    if (!isHandleOf(passkey.member.id, response)) throw refused();
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       response,
       expectedChallenge: challenge,
@@ -244,34 +223,20 @@ export class Passkeys {
       requireUserVerification: true,
       credential: {
         id: response.id,
-        publicKey: Uint8Array.from(passkey.public_key),
-        counter: Number(passkey.counter),
+        publicKey: Uint8Array.from(passkey.publicKey),
+        counter: passkey.counter,
       },
     }).catch((error: unknown) => {
       throw refused(error);
     });
     if (!verified) throw refused();
-    await em.execute('update partner_passkey set counter = ?, last_used_at = ? where id = ?', [
-      authenticationInfo.newCounter,
-      this.#clock.now(),
-      passkey.id,
-    ]);
-    return passkey.member_id;
+    const used = { counter: authenticationInfo.newCounter, lastUsedAt: this.#clock.now() };
+    await em.nativeUpdate(PartnerPasskey, { id: passkey.id }, used);
+    return passkey.member.id;
   }
 
-  async list(memberId: string): Promise<PasskeyView[]> {
-    const rows = await this.#orm.em
-      .fork()
-      .execute<{ id: string; name: string; created_at: string; last_used_at: string | null }[]>(
-        'select id, name, created_at, last_used_at from partner_passkey where member_id = ? order by created_at, id',
-        [memberId],
-      );
-    return rows.map(({ id, name, created_at, last_used_at }) => ({
-      id,
-      name,
-      createdAt: new Date(created_at),
-      lastUsedAt: last_used_at === null ? null : new Date(last_used_at),
-    }));
+  list(memberId: string): Promise<PasskeyView[]> {
+    return this.#orm.em.fork().find(PartnerPasskey, { member: memberId }, { orderBy: { createdAt: 'asc', id: 'asc' } });
   }
 
   /**
@@ -280,14 +245,11 @@ export class Passkeys {
    * @throws AppError passkey_not_found; action_not_possible for the last one.
    */
   async remove(em: EntityManager, memberId: string, id: string): Promise<void> {
-    const rows = await em.execute<{ id: string }[]>(
-      'select id from partner_passkey where member_id = ? order by id for update',
-      [memberId],
-    );
+    const rows = await lockedPasskeys(em, memberId);
     if (!rows.some((row) => row.id === id)) throw new AppError('passkey_not_found', 'you have no such passkey');
     if (rows.length === 1)
       throw new AppError('action_not_possible', 'this is your last passkey; add another one first');
-    await em.execute('delete from partner_passkey where id = ?', [id]);
+    await em.nativeDelete(PartnerPasskey, { id });
   }
 
   /** Deletes challenges without an answer. It runs from time to time. */
@@ -331,6 +293,12 @@ export class Passkeys {
     if (!taken) throw new AppError('passkey_refused', 'this answer is old or was used already; try again');
     return taken;
   }
+}
+
+/** The passkeys of a member, which stay locked until the transaction ends. */
+function lockedPasskeys(em: EntityManager, memberId: string): Promise<PartnerPasskey[]> {
+  const lockMode = LockMode.PESSIMISTIC_WRITE;
+  return em.find(PartnerPasskey, { member: memberId }, { lockMode, orderBy: { id: 'asc' }, refresh: true });
 }
 
 /** Base64url, as the library writes challenges. PostgreSQL takes no text with NUL. */

@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import type { EntityManager, FilterQuery, MikroORM } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
+import { PartnerSession } from './partner-session.entity.ts';
 import type { MemberRole } from './rights.ts';
 
 /** The longest life of a session, even while it is used. */
@@ -43,17 +44,6 @@ export interface SessionView extends SessionOrigin {
   readonly expiresAt: Date;
 }
 
-interface CallerRow {
-  readonly id: string;
-  readonly created_at: string;
-  readonly last_seen_at: string;
-  readonly expires_at: string;
-  readonly member_id: string;
-  readonly name: string;
-  readonly role: MemberRole;
-  readonly partner_id: string;
-}
-
 /**
  * Sessions of members in their browsers, and what members confirm with their passkeys. It caches
  * nothing: an ended session, a removed member or a changed role counts at the next request.
@@ -84,20 +74,16 @@ export class MemberSessions {
           and not exists (select from partner_confirmation c where c.session_id = s.id)`,
       [memberId, memberId, keptSessions],
     );
-    await em.execute(
-      `insert into partner_session (id, member_id, secret_hash, network, browser, created_at, last_seen_at, expires_at)
-       values (?, ?, ?, ?, ?, ?, ?, ?)`,
-      [
-        uuidv7(),
-        memberId,
-        hashOf(secret),
-        network,
-        browser.slice(0, 200),
-        now,
-        now,
-        new Date(now.getTime() + maxSessionMs),
-      ],
-    );
+    await em.insert(PartnerSession, {
+      id: uuidv7(),
+      member: memberId,
+      secretHash: hashOf(secret),
+      network,
+      browser: browser.slice(0, 200),
+      createdAt: now,
+      lastSeenAt: now,
+      expiresAt: new Date(now.getTime() + maxSessionMs),
+    });
     return secret;
   }
 
@@ -110,79 +96,58 @@ export class MemberSessions {
     if (!/^[\w-]{43}$/.test(secret)) return null;
     const now = this.#clock.now();
     const em = this.#orm.em.fork();
-    const [row] = await em.execute<CallerRow[]>(
-      `select s.id, s.created_at, s.last_seen_at, s.expires_at, m.id as member_id, m.name, m.role, m.partner_id
-         from partner_session s join partner_member m on m.id = s.member_id and m.removed_at is null
-        where s.secret_hash = ? and s.ended_at is null and s.expires_at > ? and s.last_seen_at > ?`,
-      [hashOf(secret), now, new Date(now.getTime() - idleMs)],
+    const session = await em.findOne(
+      PartnerSession,
+      { secretHash: hashOf(secret), ...isOpen(now), member: { removedAt: null } },
+      { populate: ['member'] },
     );
-    if (!row) return null;
-    const seenBefore = new Date(now.getTime() - seenEveryMs);
-    if (isActivity && new Date(row.last_seen_at) <= seenBefore) {
-      await em.execute('update partner_session set last_seen_at = ? where id = ? and last_seen_at <= ?', [
-        now,
-        row.id,
-        seenBefore,
-      ]);
+    if (!session) return null;
+    const { id, createdAt, expiresAt, member } = session;
+    if (isActivity) {
+      const seenBefore = new Date(now.getTime() - seenEveryMs);
+      if (session.lastSeenAt <= seenBefore) {
+        await em.nativeUpdate(PartnerSession, { id, lastSeenAt: { $lte: seenBefore } }, { lastSeenAt: now });
+      }
     }
     return {
-      sessionId: row.id,
-      signedInAt: new Date(row.created_at),
-      expiresAt: new Date(row.expires_at),
-      memberId: row.member_id,
-      name: row.name,
-      role: row.role,
-      partnerId: row.partner_id,
+      sessionId: id,
+      signedInAt: createdAt,
+      expiresAt,
+      memberId: member.id,
+      name: member.name,
+      role: member.role,
+      partnerId: member.partner.id,
     };
   }
 
   /** The open sessions of a member, newest first. */
-  async list(memberId: string): Promise<SessionView[]> {
-    const now = this.#clock.now();
-    const rows = await this.#orm.em
+  list(memberId: string): Promise<SessionView[]> {
+    return this.#orm.em
       .fork()
-      .execute<(Pick<CallerRow, 'id' | 'created_at' | 'last_seen_at' | 'expires_at'> & SessionOrigin)[]>(
-        `select id, created_at, last_seen_at, expires_at, network, browser from partner_session
-          where member_id = ? and ended_at is null and expires_at > ? and last_seen_at > ?
-          order by created_at desc, id desc`,
-        [memberId, now, new Date(now.getTime() - idleMs)],
+      .find(
+        PartnerSession,
+        { member: memberId, ...isOpen(this.#clock.now()) },
+        { orderBy: { createdAt: 'desc', id: 'desc' } },
       );
-    return rows.map(({ id, created_at, last_seen_at, expires_at, network, browser }) => ({
-      id,
-      createdAt: new Date(created_at),
-      lastSeenAt: new Date(last_seen_at),
-      expiresAt: new Date(expires_at),
-      network,
-      browser,
-    }));
   }
 
   /** Ends a session of a member. Ending an ended one changes nothing. */
   async end(memberId: string, sessionId: string): Promise<void> {
-    await this.#orm.em
-      .fork()
-      .execute('update partner_session set ended_at = ? where id = ? and member_id = ? and ended_at is null', [
-        this.#clock.now(),
-        sessionId,
-        memberId,
-      ]);
+    await this.#endWhere({ id: sessionId, member: memberId }, this.#orm.em.fork());
   }
 
   /** Ends all sessions of a member. */
   async endAll(memberId: string, em: EntityManager): Promise<void> {
-    await em.execute('update partner_session set ended_at = ? where member_id = ? and ended_at is null', [
-      this.#clock.now(),
-      memberId,
-    ]);
+    await this.#endWhere({ member: memberId }, em);
   }
 
   /** Ends the sessions of a member except one. */
   async endOthers(memberId: string, sessionId: string, em: EntityManager): Promise<void> {
-    await em.execute('update partner_session set ended_at = ? where member_id = ? and id <> ? and ended_at is null', [
-      this.#clock.now(),
-      memberId,
-      sessionId,
-    ]);
+    await this.#endWhere({ member: memberId, id: { $ne: sessionId } }, em);
+  }
+
+  async #endWhere(which: FilterQuery<PartnerSession>, em: EntityManager): Promise<void> {
+    await em.nativeUpdate(PartnerSession, { $and: [which, { endedAt: null }] }, { endedAt: this.#clock.now() });
   }
 
   /**
@@ -222,8 +187,13 @@ export class MemberSessions {
     const now = this.#clock.now();
     const em = this.#orm.em.fork();
     await em.execute('delete from partner_confirmation where expires_at < ?', [now]);
-    await em.execute('delete from partner_session where expires_at < ?', [new Date(now.getTime() - keepMs)]);
+    await em.nativeDelete(PartnerSession, { expiresAt: { $lt: new Date(now.getTime() - keepMs) } });
   }
+}
+
+/** A filter for sessions that have not ended. */
+function isOpen(now: Date) {
+  return { endedAt: null, expiresAt: { $gt: now }, lastSeenAt: { $gt: new Date(now.getTime() - idleMs) } };
 }
 
 /**
