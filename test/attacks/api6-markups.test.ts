@@ -4,6 +4,7 @@ import { addressExample } from '../../src/chains/addresses/address.ts';
 import { OrderStats } from '../../src/operations/order-stats.ts';
 import { FixedResults } from '../../src/orders/fixed-results.ts';
 import { Dice } from '../support/gateway/dice.ts';
+import { feedCatchesUp } from '../support/gateway/orders.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../support/gateway/settled-gateway.ts';
 
 /**
@@ -97,8 +98,8 @@ describe('a markup', () => {
     expect(completed).toBeGreaterThan(3);
     // What counts as our income, for statistics and against adverse selection, is without markups.
     await new FixedResults(gateway.app.orm, gateway.clock).rollUp();
-    const stats = new OrderStats(gateway.app.orm);
-    while ((await stats.rollUp()) > 0);
+    await feedCatchesUp(gateway.query);
+    await new OrderStats(gateway.app.orm).rollUp();
     const incomes = await gateway.query<{ own: number; shown: number }>(
       `select (sum(-l.amount) * max(t.price_to))::float8 as own,
               -- A partner may have rows of two hours.

@@ -86,9 +86,9 @@ export async function setUpCabinet(settings: Record<string, string> = {}): Promi
   ]);
   const partnerId = row?.partner_id ?? '';
   await seedOrders(gateway.databaseUrl, { count: 600, partners: [partnerId], days: 40, until: clock.now() });
+  await feedCatchesUp(gateway.query);
   await new OrderStats(gateway.app.orm).rollUp();
   // What happened before the first endpoint is sent to none.
-  await feedCatchesUp(gateway.query);
   await gateway.app.webhooks?.dispatcher.dispatch();
   const people = cabinetPeople(gateway.app.orm, clock, origin);
   const browser = await launchChromium();

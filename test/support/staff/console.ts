@@ -7,6 +7,7 @@ import { OrderStats } from '../../../src/operations/order-stats.ts';
 import { cabinetSettings } from '../cabinet/cabinet-client.ts';
 import { seedOrders } from '../database/seed-orders.ts';
 import { TestClock } from '../gateway/clock.ts';
+import { feedCatchesUp } from '../gateway/orders.ts';
 import { failedOrder, type MadeOrder, type SettledGateway, startSettledGateway } from '../gateway/settled-gateway.ts';
 import { launchChromium } from './browser.ts';
 
@@ -56,6 +57,7 @@ export async function setUpConsole({ seeded = 2_000 } = {}): Promise<ConsoleSetu
   const waiting = await gateway.order();
   if (seeded > 0) {
     await seedOrders(gateway.databaseUrl, { count: seeded, partners: 3, days: 60, until: clock.now() });
+    await feedCatchesUp(gateway.query);
     await new OrderStats(gateway.app.orm).rollUp();
   }
   const browser = await launchChromium();
