@@ -24,7 +24,8 @@ export async function recordPageFiles(recording: Recording, world: World): Promi
 
 async function read(recording: Recording, world: World, title: string, path: string, isFile = false): Promise<void> {
   await world.second();
-  const reply = await fetch(`${world.gateway.app.restUrl}${path}`);
+  // Other tests of this worker may have had the files compressed, which are shared by gateways.
+  const reply = await fetch(`${world.gateway.app.restUrl}${path}`, { headers: { 'Accept-Encoding': 'identity' } });
   const { status, headers } = reply;
   recording.take(title, `GET ${path}`, { status, headers, text: await reply.text() }, { ...drawing, isFile });
 }
