@@ -4,8 +4,7 @@ import { withConstantsApart } from './settings.ts';
 const hook = pathToFileURL('test/support/gateway/other-constants.ts').href;
 
 /**
- * The environment of a program of ours. Its constants may have other values than those that an
- * operator gets.
+ * The environment of a program of ours. Its constants may have values that no operator gets.
  */
 export function programEnvironment(texts: Readonly<Record<string, string | undefined>>): NodeJS.ProcessEnv {
   const { environment, others } = withConstantsApart(texts);
