@@ -60,7 +60,7 @@ function tell(what, ...details) {
  */
 function environment() {
   const kept = ['PATH', 'HOME', 'TMPDIR', 'USER', 'LOGNAME', 'LANG', 'SHELL'];
-  const own = { PORT: '0', INTERNAL_PORT: '0', SANDBOX_BLOCK_MS: '500', LOG_LEVEL: 'error', DRAIN_GRACE_MS: '0' };
+  const own = { PORT: '0', INTERNAL_PORT: '0', LOG_LEVEL: 'error' };
   const inherited = Object.fromEntries(
     kept.filter((name) => name in process.env).map((name) => [name, process.env[name]]),
   );

@@ -3,6 +3,7 @@ import { PartnerLanes } from '../base/limits/partner-lanes.ts';
 import type { Log } from '../base/log.ts';
 import type { LiveNetworks } from '../chains/families/live-networks.ts';
 import { ConfigError } from '../config/load-config.ts';
+import { drainGraceMs } from '../config/public-url.ts';
 import { Assets } from '../market/currencies/assets.ts';
 import type { CurrencyCatalogue } from '../market/currencies/currency-catalogue.ts';
 import type { PriceBook } from '../market/rates/price-book.ts';
@@ -195,7 +196,7 @@ function drain({ config, closing }: Foundation, internal: Internal, rest: Listen
   const stop = async ({ isReplaced }: StopOptions): Promise<void> => {
     internal.beginDrain(isReplaced);
     rest?.beginDrain();
-    await new Promise((resolve) => setTimeout(resolve, config.DRAIN_GRACE_MS));
+    await new Promise((resolve) => setTimeout(resolve, drainGraceMs(config)));
     await closing.closeAll();
   };
   return (options = { isReplaced: false }) => {

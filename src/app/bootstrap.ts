@@ -47,8 +47,7 @@ export async function bootstrap(foundation: Foundation, parts: SigningParts): Pr
   const { orm, networks } = parts;
   if (config.REQUIRE_DURABLE_COMMITS) {
     const problems = await durabilityProblems(orm);
-    if (problems.length > 0)
-      throw new StartError(`${problems.join('\n')}\nor, where losing orders is fine, REQUIRE_DURABLE_COMMITS=false`);
+    if (problems.length > 0) throw new StartError(problems.join('\n'));
   }
   // An api process must not load the code for signing.
   const signingSetup = config.ROLE === 'api' ? null : await import('./open-signing.ts');

@@ -53,30 +53,13 @@ export async function liveSigning({ live }: LiveNetworks): Promise<{
 }
 
 /** Settings whose good values depend on the networks. */
-export type TiedSettings = Pick<
-  Config,
-  | 'ROLE'
-  | 'SIGNER_SOCKET'
-  | 'PRICE_SOURCES'
-  | 'PRICE_MIN_SOURCES'
-  | 'VENUE'
-  | 'REQUIRE_DURABLE_COMMITS'
-  | 'WEBHOOK_ALLOW_LOOPBACK'
-  | keyof typeof largestOfValue
->;
+export type TiedSettings = Pick<Config, 'ROLE' | 'SIGNER_SOCKET' | 'PRICE_SOURCES' | 'VENUE' | 'DEPOSIT_WINDOW_SEC'>;
 
 /**
- * The largest values of settings that decide how long a user may watch the market before the
- * gateway reprices. Above them, a user of a network of value chooses between an old price and the
- * market at no cost.
+ * The longest DEPOSIT_WINDOW_SEC on a network of value. In a longer one a user watches the market,
+ * and chooses between an old price and the market at no cost.
  */
-const largestOfValue = {
-  PRICE_MAX_AGE_SEC: 300,
-  PRICE_STALE_SEC: 300,
-  DEPOSIT_WINDOW_SEC: 7_200,
-  DEPOSIT_GRACE_SEC: 3_600,
-  FIXED_MAX_DRIFT: 0.02,
-} as const;
+const longestWindowSec = 7_200;
 
 /**
  * The settings that do not fit these networks. Keys of real coins need a process of their own. Real
@@ -90,18 +73,10 @@ export function unsafeSettings(settings: TiedSettings, networks: LiveNetworks): 
       `SIGNER_SOCKET is not set, and live networks (${live}) need a signer process (npm run signer); a good value: /run/gateway/signer.sock`,
     );
   }
-  if (live !== '' && settings.WEBHOOK_ALLOW_LOOPBACK) {
-    faults.push(`WEBHOOK_ALLOW_LOOPBACK=true is for tests without live networks (${live}); a good value: false`);
-  }
   if (!networks.areOfValue) return faults;
   const why = `and the networks are of value (${live})`;
   if (settings.PRICE_SOURCES.length === 0) {
     faults.push(`PRICE_SOURCES is not set, so that prices would be invented, ${why}; a good value: kraken,binance`);
-  }
-  if (settings.PRICE_MIN_SOURCES < 2) {
-    faults.push(
-      `PRICE_MIN_SOURCES=${settings.PRICE_MIN_SOURCES} takes the word of one exchange for the price, ${why}; a good value: 2`,
-    );
   }
   if (settings.VENUE === null) {
     const what =
@@ -112,13 +87,10 @@ export function unsafeSettings(settings: TiedSettings, networks: LiveNetworks): 
       `VENUE is not set, so that ${what}, ${why}; a good value: kraken, or inventory to exchange from your own wallets`,
     );
   }
-  if (!settings.REQUIRE_DURABLE_COMMITS) {
-    faults.push(`REQUIRE_DURABLE_COMMITS=false may lose orders, ${why}; a good value: true`);
-  }
-  for (const [name, largest] of Object.entries(largestOfValue)) {
-    const value = settings[name as keyof typeof largestOfValue];
-    if (Number(value) > largest)
-      faults.push(`${name}=${value} lets users choose between an old price and the market, ${why}; at most ${largest}`);
+  if (settings.DEPOSIT_WINDOW_SEC > longestWindowSec) {
+    faults.push(
+      `DEPOSIT_WINDOW_SEC=${settings.DEPOSIT_WINDOW_SEC} lets users choose between an old price and the market, ${why}; at most ${longestWindowSec}`,
+    );
   }
   return faults;
 }

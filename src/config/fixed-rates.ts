@@ -1,9 +1,6 @@
 import { publicUrl } from './public-url.ts';
 import type { Config } from './settings.ts';
 
-/** Longest hold of a binding quote in seconds. A longer setting is cut to it. */
-const longestHoldSec = 300;
-
 /** What a partner without terms of its own gets. */
 export function gatewayTerms(config: Config): {
   readonly feeRateFixed: string;
@@ -27,8 +24,5 @@ export function fixedRateTimes({
   readonly windowSec: number;
   readonly holdSec: number;
 } {
-  return {
-    windowSec: FIXED_RATE_WINDOW_SEC ?? FIXED_RATE_HOLD_SEC,
-    holdSec: Math.min(FIXED_RATE_HOLD_SEC, longestHoldSec),
-  };
+  return { windowSec: FIXED_RATE_WINDOW_SEC, holdSec: FIXED_RATE_HOLD_SEC };
 }

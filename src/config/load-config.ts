@@ -1,4 +1,5 @@
 import { unsafeCombinations } from './checks.ts';
+import { type Constants, constantValues, refusedNames } from './constants.ts';
 import { BadSetting } from './parsers.ts';
 import { type Config, type Setting, settings } from './settings.ts';
 
@@ -17,10 +18,14 @@ export class ConfigError extends Error {
  * Reads all settings from the environment. Empty counts as absent. The result is frozen. Secrets
  * are removed from the process's own environment, so this reads it once.
  *
+ * @param others constants with other values, for tests. A program passes none.
  * @throws ConfigError naming every wrong setting at once, each with a good value; secrets are never
  *   echoed.
  */
-export function loadConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
+export function loadConfig(
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+  others: Partial<Constants> = {},
+): Config {
   const problems: string[] = [];
   const entries = Object.entries(settings).map(([name, row]: [string, Setting<unknown>]) => {
     const text = environment[name]?.trim();
@@ -35,11 +40,10 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
     }
   });
   if (environment === process.env) forgetSecrets();
-  const config = Object.freeze(Object.fromEntries(entries)) as unknown as Config;
+  const values = { ...Object.fromEntries(entries), ...constantValues(), ...others };
+  const config = Object.freeze(values) as unknown as Config;
   if (problems.length === 0) problems.push(...unsafeCombinations(config));
-  if (config.WEBHOOK_ALLOW_LOOPBACK && environment.NODE_ENV === 'production') {
-    problems.push('WEBHOOK_ALLOW_LOOPBACK=true is for tests, and NODE_ENV=production says that this is none: unset it');
-  }
+  problems.push(...refusedNames(environment));
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
 }

@@ -61,9 +61,6 @@ export const oneOf =
     return found;
   };
 
-/** true or false. */
-export const flag = (text: string): boolean => oneOf('true', 'false')(text) === 'true';
-
 /** A fraction in decimal text, from 0 to 1. */
 export const fraction = (text: string): string => {
   if (!/^(?:0(?:\.\d{1,6})?|1(?:\.0{1,6})?)$/.test(text)) {
@@ -193,16 +190,6 @@ export const cidrList = (text: string): readonly string[] =>
     return cidr;
   });
 
-/** TCP ports, separated by commas. */
-export const portList = (text: string): readonly number[] =>
-  text.split(',').map((part) => {
-    const port = part.trim();
-    if (!/^[1-9]\d{0,4}$/.test(port) || Number.parseInt(port, 10) > 65_535) {
-      throw new BadSetting(`holds '${port.slice(0, 20)}', which is not a port`);
-    }
-    return Number.parseInt(port, 10);
-  });
-
 /** Host names in small letters, separated by commas. */
 export const hostList = (text: string): readonly string[] =>
   text.split(',').map((part) => host(part.trim()).toLowerCase());
@@ -254,12 +241,6 @@ export const exchanges = (text: string): readonly ExchangeAddress[] => {
 /** A coin by its code. */
 export const coin = (text: string): string => {
   if (!/^[A-Z0-9]{2,10}$/.test(text)) throw new BadSetting('must be a coin, in capital letters');
-  return text;
-};
-
-/** Prefix of short order ids. */
-export const shortIdPrefix = (text: string): string => {
-  if (!/^[A-Z][A-Z0-9]{0,7}$/.test(text)) throw new BadSetting('must be 1 to 8 capital letters or digits');
   return text;
 };
 

@@ -11,11 +11,10 @@ import { systemClock } from '../../src/base/clock.ts';
 import { startEmbeddedPostgres } from '../../src/base/db/embedded/embedded-postgres.ts';
 import { addressExample } from '../../src/chains/addresses/address.ts';
 import { SandboxChain } from '../../src/chains/sandbox/sandbox-chain.ts';
-import { loadConfig } from '../../src/config/load-config.ts';
 import { CrowdedChain, transfersTo } from '../support/chains/crowded-chain.ts';
 import { wholeNumber } from '../support/command-line.ts';
 import { orderBody } from '../support/gateway/orders.ts';
-import { widePayouts } from '../support/gateway/settings.ts';
+import { testConfig, widePayouts } from '../support/gateway/settings.ts';
 import { postgresCpuMs } from './usage.ts';
 
 const { values: options } = parseArgs({
@@ -59,13 +58,13 @@ async function measure(dustCount: number): Promise<void> {
   const postgres = await startEmbeddedPostgres({ dataDir });
   const crowded = new CrowdedChain();
   const app = await startApp({
-    config: loadConfig({
+    config: testConfig({
       DATA_DIR: dataDir,
       DATABASE_URL: postgres.url,
       PORT: '0',
       INTERNAL_PORT: '0',
       LOG_LEVEL: 'silent',
-      DRAIN_GRACE_MS: '0',
+      DRAIN_GRACE_LOCAL_MS: '0',
       SANDBOX_BLOCK_MS: '0',
       CHAIN_POLL_MS: '10',
       RATE_LIMIT_PARTNER_PER_MIN: wide,

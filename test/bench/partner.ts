@@ -203,6 +203,7 @@ async function run(): Promise<void> {
     RATE_LIMIT_LISTS_PER_MIN: wide,
     RATE_LIMIT_VALIDATIONS_PER_MIN: wide,
     FIXED_RATE_HOLD_SEC: '300',
+    FIXED_RATE_WINDOW_SEC: '300',
   };
 
   if (options.profile) return profile(environment, key, seeded, settings);

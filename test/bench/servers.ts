@@ -56,7 +56,7 @@ export async function startServer(
       PORT: '0',
       INTERNAL_PORT: '0',
       LOG_LEVEL: 'warn',
-      DRAIN_GRACE_MS: '0',
+      DRAIN_GRACE_LOCAL_MS: '0',
       DATABASE_URL: databaseUrl,
       DATA_DIR: dataDir,
       ...(redisUrl === null ? {} : { REDIS_URL: redisUrl }),

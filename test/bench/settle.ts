@@ -13,10 +13,9 @@ import { toUnits } from '../../src/base/money.ts';
 import { addressExample } from '../../src/chains/addresses/address.ts';
 import { networkById } from '../../src/chains/networks/networks.ts';
 import { SandboxChain } from '../../src/chains/sandbox/sandbox-chain.ts';
-import { loadConfig } from '../../src/config/load-config.ts';
 import { wholeNumber } from '../support/command-line.ts';
 import { orderBody } from '../support/gateway/orders.ts';
-import { widePayouts } from '../support/gateway/settings.ts';
+import { testConfig, widePayouts } from '../support/gateway/settings.ts';
 import { StatementTally } from './statement-tally.ts';
 import { postgresCpuMs } from './usage.ts';
 
@@ -56,13 +55,13 @@ const tally = new StatementTally();
 const dataDir = await mkdtemp(join(tmpdir(), 'gateway-bench-'));
 const postgres = await startEmbeddedPostgres({ dataDir });
 const app = await startApp({
-  config: loadConfig({
+  config: testConfig({
     DATA_DIR: dataDir,
     DATABASE_URL: postgres.url,
     PORT: '0',
     INTERNAL_PORT: '0',
     LOG_LEVEL: 'warn',
-    DRAIN_GRACE_MS: '0',
+    DRAIN_GRACE_LOCAL_MS: '0',
     SANDBOX_BLOCK_MS: '0',
     CHAIN_POLL_MS: '10',
     RATE_LIMIT_PARTNER_PER_MIN: wide,

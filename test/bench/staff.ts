@@ -9,12 +9,11 @@ import { StaffService } from '../../src/accounts/staff/staff-service.ts';
 import { startApp } from '../../src/app/app.ts';
 import { openHasher } from '../../src/app/bootstrap.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { loadConfig } from '../../src/config/load-config.ts';
 import { OrderStats } from '../../src/operations/order-stats.ts';
 import { wholeNumber } from '../support/command-line.ts';
 import { openBenchDatabase } from '../support/database/bench-database.ts';
 import { seededOrders, seedOrders } from '../support/database/seed-orders.ts';
-import { testSettings } from '../support/gateway/settings.ts';
+import { testConfig, testSettings } from '../support/gateway/settings.ts';
 import { type StaffClient, staffClient } from '../support/staff/staff-client.ts';
 
 const { values: options } = parseArgs({
@@ -44,7 +43,7 @@ const dayMs = 86_400_000;
 
 const database = await openBenchDatabase();
 const sent: string[] = [];
-const config = loadConfig({
+const config = testConfig({
   DATA_DIR: database.dataDir,
   DATABASE_URL: database.url,
   // The seeded deposit addresses have no keys.

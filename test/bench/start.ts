@@ -50,7 +50,7 @@ const folder = await mkdtemp(join(tmpdir(), 'gateway-bench-'));
 async function start(settings: Record<string, string>): Promise<Start> {
   const { PATH = '', HOME = '' } = process.env;
   const flags = given.flags.split(' ').filter((flag) => flag !== '');
-  const env = { PATH, HOME, NODE_ENV: 'production', PORT: '0', INTERNAL_PORT: '0', DRAIN_GRACE_MS: '0' };
+  const env = { PATH, HOME, NODE_ENV: 'production', PORT: '0', INTERNAL_PORT: '0' };
   const begin = performance.now();
   const child = spawn(process.execPath, [...flags, resolve(given.main)], {
     cwd: folder,

@@ -120,7 +120,6 @@ async function demo(direction: Direction, chains: RealChains): Promise<void> {
     PORT: '0',
     INTERNAL_PORT: '0',
     LOG_LEVEL: 'warn',
-    DRAIN_GRACE_MS: '0',
     SIGNER_PASSPHRASE: 'a demo needs no secret',
   };
   tell('two nodes with chains of their own', `anvil ${chains.anvil.url}, litecoind ${chains.litecoind.config.url}`);

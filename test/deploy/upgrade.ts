@@ -100,12 +100,21 @@ const settings = {
 
 type Version = keyof typeof dist;
 
+/** Sets the constants in the environment of a version before they were constants. */
+function withSettings(version: Version, all: Readonly<Record<string, string>>): string[] {
+  if (existsSync(join(dist[version], 'config/constants.js'))) return [];
+  const code = `Object.assign(process.env, ${JSON.stringify(all)})`;
+  return ['--import', `data:text/javascript,${encodeURIComponent(code)}`];
+}
+
 function launch(version: Version, role: 'api' | 'worker'): BuiltProcess {
+  const all = { ...settings, ROLE: role, LOG_LEVEL: 'warn' };
   return new BuiltProcess({
     script: join(dist[version], 'main.js'),
     name: `${version}-${role}`,
     folder,
-    settings: { ...settings, ROLE: role, LOG_LEVEL: 'warn' },
+    settings: all,
+    nodeOptions: withSettings(version, all),
     ready: /^ready .*$/m,
   });
 }

@@ -13,7 +13,6 @@ import { Big, floorTo, formatDecimal, toUnits } from '../../src/base/money.ts';
 import { networkById } from '../../src/chains/networks/networks.ts';
 import type { ChainAdapter } from '../../src/chains/port/chain-adapter.ts';
 import { fixedRateTimes, gatewayTerms } from '../../src/config/fixed-rates.ts';
-import { loadConfig } from '../../src/config/load-config.ts';
 import type { Config } from '../../src/config/settings.ts';
 import { reconcile } from '../../src/ledger/reconcile.ts';
 import type { Currency } from '../../src/market/currencies/currency.entity.ts';
@@ -22,7 +21,7 @@ import type { OrderView } from '../../src/orders/order-statements.ts';
 import { newRecipient, type Recipient } from '../support/chains/recipients.ts';
 import { RunningClock, TestClock } from '../support/gateway/clock.ts';
 import { Dice } from '../support/gateway/dice.ts';
-import { testSettings } from '../support/gateway/settings.ts';
+import { testConfig, testSettings } from '../support/gateway/settings.ts';
 import { busyBlocks, type Coin, chains, coins, networkOf, paceOf, withOutages } from './chains.ts';
 import type { Account, Deposit, MadeOrder, Sent, Wish, WorldOptions } from './dealings.ts';
 import { Ethereum } from './ethereum.ts';
@@ -144,7 +143,7 @@ export class World {
       if (served) closing.push(() => served.close());
       const exchange = needs === 'exchange' ? await ThinExchange.start(market, clock, url) : null;
       if (exchange) closing.push(() => exchange.close());
-      const config = loadConfig({
+      const config = testConfig({
         DATA_DIR: process.env.TEST_DATA_DIR ?? dataDir,
         DATABASE_URL: url,
         ...testSettings,

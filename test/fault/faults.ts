@@ -69,7 +69,7 @@ async function runDisk(): Promise<void> {
 
 /** Whether no request failed while processes were replaced and, at last, ended. */
 async function runRestarts(): Promise<boolean> {
-  const gateway = await FaultGateway.start({ name: 'restarts', settings: { DRAIN_GRACE_MS: '1000' } });
+  const gateway = await FaultGateway.start({ name: 'restarts', settings: { DRAIN_GRACE_LOCAL_MS: '1000' } });
   const tell = (what: string, { requests, failures, restarts }: RestartReport, more = ''): void => {
     process.stdout.write(`${what}: requests=${requests} failures=${failures.length} restarts=${restarts}${more}\n`);
     for (const failure of new Set(failures)) process.stderr.write(`  WRONG: ${failure}\n`);

@@ -23,17 +23,13 @@ import { type Coin, type Limits, limits, terms } from './quote.ts';
 import { Refusal } from './refusal.ts';
 import { statements } from './statements.ts';
 
-const {
-  DATABASE_URL = '',
-  DATA_DIR = '',
-  REDIS_URL,
-  DATABASE_POOL_SIZE = '10',
-  FEE_RATE_FLOAT = '0.005',
-} = process.env;
+const { DATABASE_URL = '', DATA_DIR = '', REDIS_URL, FEE_RATE_FLOAT = '0.005' } = process.env;
 const publicLimit = Number(process.env.RATE_LIMIT_PUBLIC_PER_MIN ?? '60');
 const partnerLimit = Number(process.env.RATE_LIMIT_PARTNER_PER_MIN ?? '600');
 const ordersLimit = Number(process.env.RATE_LIMIT_ORDERS_PER_MIN ?? '120');
 
+/** As many as a process of the gateway has for requests. */
+const poolSize = 10;
 const root = '/api/v1';
 const ordersPath = `${root}/partner/orders`;
 const bodyLimit = 16_384;
@@ -43,7 +39,7 @@ const noSuchOrder = 'there is no such order';
 
 const pool = new Pool({
   connectionString: DATABASE_URL,
-  max: Number(DATABASE_POOL_SIZE),
+  max: poolSize,
   statement_timeout: 15_000,
   lock_timeout: 2_000,
   keepAlive: true,

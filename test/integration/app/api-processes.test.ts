@@ -12,6 +12,7 @@ import { describeWithRedis, startRedis, type TestRedis } from '../../support/dat
 import { ask, steadyLoad } from '../../support/faults/steady-load.ts';
 import { builtScript } from '../../support/gateway/built-process.ts';
 import { childrenOf, connectionsOf } from '../../support/gateway/process-group.ts';
+import { programEnvironment } from '../../support/gateway/program-environment.ts';
 import { freePort } from '../../support/http/local-server.ts';
 
 // A start takes its time beside other tests, and here one waits for the other.
@@ -25,8 +26,9 @@ class Gateway {
 
   constructor(settings: Record<string, string>) {
     const { PATH = '', HOME = '' } = process.env;
+    const own = { ROLE: 'api', API_PROCESSES: '2', LOG_LEVEL: 'error' };
     this.#child = spawn(process.execPath, [builtScript('main.js')], {
-      env: { PATH, HOME, NODE_ENV: 'production', ROLE: 'api', API_PROCESSES: '2', LOG_LEVEL: 'error', ...settings },
+      env: programEnvironment({ PATH, HOME, NODE_ENV: 'production', ...own, ...settings }),
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const hear = (data: Buffer): void => {
@@ -91,12 +93,12 @@ describeWithRedis('api processes behind one port', () => {
       REQUIRE_DURABLE_COMMITS: 'false',
       PORT: '0',
       INTERNAL_PORT: '0',
-      DRAIN_GRACE_MS: '300',
+      DRAIN_GRACE_LOCAL_MS: '300',
       RATE_LIMIT_PUBLIC_PER_MIN: '1000000',
       RATE_LIMIT_PARTNER_PER_MIN: '600',
     };
     // The probe of the last drain finds it in time on a busy machine too.
-    gateway = new Gateway({ ...settings, DRAIN_GRACE_MS: '5000' });
+    gateway = new Gateway({ ...settings, DRAIN_GRACE_LOCAL_MS: '5000' });
     const [, restUrl, internalUrl] = await gateway.printed(/^ready rest=(\S+) internal=(\S+)$/m);
     rest = restUrl ?? '';
     internal = internalUrl ?? '';

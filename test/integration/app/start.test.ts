@@ -1,13 +1,15 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { constants } from '../../../src/config/constants.ts';
 import { currencySeed } from '../../../src/market/currencies/seed.ts';
 import { createDatabase, query } from '../../support/database/database.ts';
 import { builtScript } from '../../support/gateway/built-process.ts';
 import { startGateway } from '../../support/gateway/gateway.ts';
+import { programEnvironment } from '../../support/gateway/program-environment.ts';
 import { listen } from '../../support/http/local-server.ts';
 
 /** The program as an operator starts it. */
@@ -19,7 +21,7 @@ class Program {
 
   constructor(script: string, args: readonly string[], environment: Record<string, string>) {
     this.#child = spawn(process.execPath, [builtScript(script), ...args], {
-      env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...environment },
+      env: programEnvironment({ PATH: process.env.PATH, HOME: process.env.HOME, ...environment }),
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child.stdout?.on('data', (data) => {
@@ -220,6 +222,22 @@ describe('a start that cannot go on', () => {
     expect(program.errors).toMatch(/ROLE='boss'.*good value: all/);
     expect(program.errors).toMatch(/RATE_LIMIT_PUBLIC_PER_MIN='0'.*good value: 60/);
     expect(program.output).toBe('');
+  });
+
+  it.each([
+    ['the gateway', 'main.js', []],
+    ['the signer', 'signer-main.js', []],
+    ['the command line', 'surfaces/cli/main.js', ['db', 'status']],
+  ])('refuses each name of a constant, of %s, with all that is wrong', (_, script, args) => {
+    const names = Object.keys(constants);
+    const { PATH, HOME } = process.env;
+    // As Compose, Kubernetes and systemd set them.
+    const env = { PATH, HOME, PORT: 'x', ...Object.fromEntries(names.map((name) => [name, '1'])) };
+    const { status, stdout, stderr } = spawnSync(process.execPath, [builtScript(script), ...args], { env });
+    expect([status, String(stdout)]).toEqual([1, '']);
+    const refused = [...String(stderr).matchAll(/^ {2}- (\w+) is not a setting: .* src\/config\/constants\.ts; /gm)];
+    expect(refused.map(([, name]) => name)).toEqual(names);
+    expect(String(stderr)).toContain("  - PORT='x' is not a whole number");
   });
 
   it('says what to do when a port is taken, the folder is in use, or PostgreSQL is away', async () => {

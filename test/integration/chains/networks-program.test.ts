@@ -4,6 +4,7 @@ import { describeWithAnvil } from '../../support/chains/anvil.ts';
 import { settings, withRealNode } from '../../support/chains/network-starts.ts';
 import { createDatabase } from '../../support/database/database.ts';
 import { builtScript } from '../../support/gateway/built-process.ts';
+import { programEnvironment } from '../../support/gateway/program-environment.ts';
 
 withRealNode();
 
@@ -12,7 +13,7 @@ describeWithAnvil('the program', () => {
     const own = await createDatabase('empty');
     const { PATH = '', HOME = '' } = process.env;
     const child = spawn(process.execPath, [builtScript('main.js')], {
-      env: {
+      env: programEnvironment({
         PATH,
         HOME,
         ...settings,
@@ -21,7 +22,7 @@ describeWithAnvil('the program', () => {
         INTERNAL_PORT: '0',
         LOG_LEVEL: 'silent',
         REQUIRE_DURABLE_COMMITS: 'false',
-      },
+      }),
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const ended = once(child, 'close');

@@ -23,7 +23,7 @@ let printed = '';
 /** Environment of the gateway and of its command line: none of this process's settings. */
 function gatewayEnvironment(): Record<string, string> {
   const { PATH = '', HOME = '' } = process.env;
-  const settings = { PORT: '0', INTERNAL_PORT: '0', SANDBOX_BLOCK_MS: '500', LOG_LEVEL: 'error', DRAIN_GRACE_MS: '0' };
+  const settings = { PORT: '0', INTERNAL_PORT: '0', LOG_LEVEL: 'error' };
   return { PATH, HOME, TMPDIR: folder, npm_config_loglevel: 'error', ...settings, DATA_DIR: join(folder, 'data') };
 }
 

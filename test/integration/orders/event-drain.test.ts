@@ -17,7 +17,7 @@ afterAll(() => database?.drop());
 const start = (mostWaits?: number): Promise<TestGateway> =>
   startGateway({
     databaseUrl: database.url,
-    settings: { DRAIN_GRACE_MS: '5000' },
+    settings: { DRAIN_GRACE_LOCAL_MS: '5000' },
     outside: { background: false, ...(mostWaits === undefined ? {} : { mostWaits }) },
   });
 

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import type { OutsideWorld } from '../../../src/app/outside-world.ts';
 import { createLog } from '../../../src/base/log.ts';
 import { loadConfig } from '../../../src/config/load-config.ts';
-import type { SettingName } from '../../../src/config/settings.ts';
 import { openLocalSigner } from '../../../src/signer/local-signer.ts';
 import { signerSecret } from '../../../src/signer/secret.ts';
 import { createSealedSeed } from '../../../src/signer/seed.ts';
@@ -12,6 +11,7 @@ import { type SignerServer, serveSigner } from '../../../src/signer/server.ts';
 import { createDatabase, query, type TestDatabase } from '../../support/database/database.ts';
 import { startGateway } from '../../support/gateway/gateway.ts';
 import { LogSink } from '../../support/gateway/log-sink.ts';
+import type { TestSettings } from '../../support/gateway/settings.ts';
 
 const entropy = new Uint8Array(32).fill(5);
 const passphrase = 'a passphrase of some words';
@@ -40,10 +40,7 @@ async function signer(seed: Uint8Array = entropy, secretDir = 'gateway'): Promis
   return server;
 }
 
-const start = (
-  settings: Partial<Record<SettingName, string>> = { SIGNER_SOCKET: join(dir, 'sock') },
-  outside: OutsideWorld = {},
-) =>
+const start = (settings: TestSettings = { SIGNER_SOCKET: join(dir, 'sock') }, outside: OutsideWorld = {}) =>
   startGateway({
     databaseUrl: database.url,
     outside,

@@ -11,6 +11,7 @@ import { createSealedSeed } from '../../../src/signer/seed.ts';
 import { SignerKeys } from '../../../src/signer/signer-keys.ts';
 import { createDatabase } from '../../support/database/database.ts';
 import { builtScript } from '../../support/gateway/built-process.ts';
+import { programEnvironment } from '../../support/gateway/program-environment.ts';
 import { formsOf, formsOfText, type Needle, SecretSearch } from '../../support/http/secret-search.ts';
 
 // Heaps of three programs are written and read.
@@ -75,7 +76,7 @@ interface Program {
 async function start(args: readonly string[], settings: Record<string, string>, ready: RegExp): Promise<Program> {
   const flags = ['--heapsnapshot-signal=SIGUSR2', `--diagnostic-dir=${dir}`];
   const child = spawn(process.execPath, [...flags, ...args], {
-    env: { PATH: process.env.PATH ?? '', NODE_NO_WARNINGS: '1', LOG_LEVEL: 'error', ...settings },
+    env: programEnvironment({ PATH: process.env.PATH, NODE_NO_WARNINGS: '1', LOG_LEVEL: 'error', ...settings }),
     stdio: 'pipe',
   });
   children.push(child);
@@ -180,7 +181,7 @@ describe('the keys of a signer apart', () => {
       const deposit = spawn(
         process.execPath,
         [builtScript('surfaces/cli/main.js'), 'sandbox', 'deposit', '--order', order.short_id ?? order.id ?? ''],
-        { env: { PATH: process.env.PATH ?? '', ...settings }, stdio: 'inherit' },
+        { env: programEnvironment({ PATH: process.env.PATH, ...settings }), stdio: 'inherit' },
       );
       children.push(deposit);
       expect((await once(deposit, 'close'))[0]).toBe(0);

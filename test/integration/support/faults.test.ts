@@ -140,7 +140,7 @@ describe('connections cut', () => {
 
 describe('a drain', () => {
   it('answers every request of clients that turn away when readiness ends, and none with 5xx', async () => {
-    const gateway = await startGateway({ settings: { DRAIN_GRACE_MS: '5000' } });
+    const gateway = await startGateway({ settings: { DRAIN_GRACE_LOCAL_MS: '5000' } });
     const { key } = await gateway.partner();
     const ready = async () => (await fetch(`${gateway.app.internalUrl}/readyz`)).ok;
     const statuses: number[] = [];

@@ -4,6 +4,5 @@ export { startApp } from '../../../src/app/app.ts';
 export { startEmbeddedPostgres } from '../../../src/base/db/embedded/embedded-postgres.ts';
 export { Big, floorTo, formatDecimal, toUnits } from '../../../src/base/money.ts';
 export { networkById } from '../../../src/chains/networks/networks.ts';
-export { loadConfig } from '../../../src/config/load-config.ts';
 export { SandboxPriceSource } from '../../../src/market/rates/sources/sandbox-price-source.ts';
 export type { CrashPoint } from '../../../src/settlement/turns/crash-point.ts';

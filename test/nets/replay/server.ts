@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { testSettings } from '../../support/gateway/settings.ts';
-import { loadConfig, startApp, startEmbeddedPostgres } from './product.ts';
+import { testConfig, testSettings } from '../../support/gateway/settings.ts';
+import { startApp, startEmbeddedPostgres } from './product.ts';
 
 /**
  * Starts the PostgreSQL of a day outside Jest, with the template that test databases are copies of.
@@ -21,7 +21,7 @@ export async function startServer(): Promise<() => Promise<void>> {
     await rm(dataDir, { recursive: true, force: true });
   };
   try {
-    const config = loadConfig({ DATA_DIR: dataDir, DATABASE_URL: postgres.url, ...testSettings, LOG_LEVEL: 'error' });
+    const config = testConfig({ DATA_DIR: dataDir, DATABASE_URL: postgres.url, ...testSettings, LOG_LEVEL: 'error' });
     const app = await startApp({ config, databaseUrl: postgres.url, embedded: true, outside: { background: false } });
     await app.stop();
   } catch (error) {

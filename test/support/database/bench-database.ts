@@ -5,8 +5,7 @@ import { startApp } from '../../../src/app/app.ts';
 import { createOrm } from '../../../src/app/orm.ts';
 import { schemaState } from '../../../src/base/db/database.ts';
 import { startEmbeddedPostgres } from '../../../src/base/db/embedded/embedded-postgres.ts';
-import { loadConfig } from '../../../src/config/load-config.ts';
-import { testSettings } from '../gateway/settings.ts';
+import { testConfig, testSettings } from '../gateway/settings.ts';
 
 /** A migrated database with currencies. */
 export interface BenchDatabase {
@@ -32,7 +31,7 @@ export async function openBenchDatabase(): Promise<BenchDatabase> {
   // The first start makes the schema and the currencies. A database that has them keeps its own
   // keys.
   if (state !== 'current') {
-    const config = loadConfig({
+    const config = testConfig({
       DATA_DIR: dataDir,
       DATABASE_URL: url,
       ...testSettings,

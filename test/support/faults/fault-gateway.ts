@@ -83,7 +83,7 @@ export class FaultGateway {
       REDIS_URL: `redis://${host('redis')}:${this.redisProxy.port}`,
       PORT: '0',
       INTERNAL_PORT: '0',
-      DRAIN_GRACE_MS: '300',
+      DRAIN_GRACE_LOCAL_MS: '300',
       CHAIN_LEASE_MS: '1500',
       CHAIN_POLL_MS: '50',
       SANDBOX_BLOCK_MS: '50',

@@ -6,13 +6,11 @@ import type { OutsideWorld } from '../../../src/app/outside-world.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { networkById } from '../../../src/chains/networks/networks.ts';
 import type { ChainAdapter, SignedTx } from '../../../src/chains/port/chain-adapter.ts';
-import { loadConfig } from '../../../src/config/load-config.ts';
-import type { SettingName } from '../../../src/config/settings.ts';
 import { reconcile } from '../../../src/ledger/reconcile.ts';
 import type { CrashPoint } from '../../../src/settlement/turns/crash-point.ts';
 import { TestClock } from '../gateway/clock.ts';
 import { TalkingProcess } from '../gateway/processes.ts';
-import { testSettings } from '../gateway/settings.ts';
+import { type TestSettings, testConfig, testSettings } from '../gateway/settings.ts';
 
 // A gateway process that settles, for tests that end it in every way: the parent's handle on it,
 // and the child itself. The child's one argument is a SettlingStart as JSON. It writes one JSON
@@ -32,7 +30,7 @@ export interface Failpoint {
 /** What a process settles, and how. */
 export interface SettlingStart {
   readonly databaseUrl: string;
-  readonly settings?: Partial<Record<SettingName, string>>;
+  readonly settings?: TestSettings;
   /**
    * Its clock stands still here, and it settles when told to. Without it the clock is real, and it
    * settles by itself.
@@ -142,7 +140,7 @@ interface Gateway {
 
 async function open({ databaseUrl, settings, clock: startsAt, ...start }: SettlingStart): Promise<Gateway> {
   const clock = startsAt === undefined ? null : new TestClock(new Date(startsAt));
-  const config = loadConfig({
+  const config = testConfig({
     DATABASE_URL: databaseUrl,
     ...testSettings,
     ROLE: 'worker',

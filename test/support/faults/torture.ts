@@ -6,10 +6,9 @@ import { Pool } from 'pg';
 import { type App, startApp } from '../../../src/app/app.ts';
 import { startEmbeddedPostgres } from '../../../src/base/db/embedded/embedded-postgres.ts';
 import { Big, formatDecimal } from '../../../src/base/money.ts';
-import { loadConfig } from '../../../src/config/load-config.ts';
 import { BuiltProcess, runBuilt } from '../gateway/built-process.ts';
 import { Dice } from '../gateway/dice.ts';
-import { loadSettings, testSettings } from '../gateway/settings.ts';
+import { loadSettings, testConfig, testSettings } from '../gateway/settings.ts';
 import { shown } from './arguments.ts';
 
 /** Numbers become text: a double has not the digits of an amount. */
@@ -202,7 +201,7 @@ export class Torture<Order extends TortureOrder> {
    */
   async prepare<T>(read: (app: App) => Promise<T> | T): Promise<T> {
     const first = await startApp({
-      config: loadConfig({ ...this.settings, LOG_LEVEL: 'error' }),
+      config: testConfig({ ...this.settings, LOG_LEVEL: 'error' }),
       databaseUrl: this.databaseUrl,
       embedded: true,
       outside: { background: false },

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { programEnvironment } from './program-environment.ts';
 
 export interface BuiltProcessOptions {
   /** Under dist, such as 'main.js', or an absolute path. */
@@ -12,6 +13,7 @@ export interface BuiltProcessOptions {
   /** Of its log in the folder. */
   readonly name: string;
   readonly folder: string;
+  /** Settings, and constants with other values. */
   readonly settings: Readonly<Record<string, string>>;
   /** What it prints when it is ready. */
   readonly ready: RegExp;
@@ -35,9 +37,9 @@ export function builtScript(name: string): string {
   return resolve('dist', name);
 }
 
-function environment(settings: Readonly<Record<string, string>>): Record<string, string> {
+function environment(settings: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const { PATH = '', HOME = '' } = process.env;
-  return { PATH, HOME, NODE_ENV: 'production', ...settings };
+  return programEnvironment({ PATH, HOME, NODE_ENV: 'production', ...settings });
 }
 
 /**

@@ -7,11 +7,10 @@ import { openHasher } from '../../../src/app/bootstrap.ts';
 import type { OutsideWorld } from '../../../src/app/outside-world.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { gatewayTerms } from '../../../src/config/fixed-rates.ts';
-import { loadConfig } from '../../../src/config/load-config.ts';
-import type { Config, SettingName } from '../../../src/config/settings.ts';
+import type { Config } from '../../../src/config/settings.ts';
 import { createDatabase } from '../database/database.ts';
 import { type Call, contractClient } from '../http/contract-client.ts';
-import { testSettings, widePayouts } from './settings.ts';
+import { type TestSettings, testConfig, testSettings, widePayouts } from './settings.ts';
 
 export interface TestGateway {
   readonly app: App;
@@ -27,7 +26,7 @@ export interface TestGateway {
 }
 
 export interface TestGatewayOptions {
-  readonly settings?: Partial<Record<SettingName, string>>;
+  readonly settings?: TestSettings;
   readonly outside?: OutsideWorld;
   /** Whether the database counts as the gateway's own; true unless given. */
   readonly embedded?: boolean;
@@ -76,7 +75,7 @@ const wideLimits = {
 export async function startGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
   const database = options.databaseUrl === undefined ? await createDatabase() : null;
   const databaseUrl = options.databaseUrl ?? database?.url ?? '';
-  const config = loadConfig({
+  const config = testConfig({
     DATA_DIR: process.env.TEST_DATA_DIR,
     DATABASE_URL: databaseUrl,
     ...testSettings,

@@ -4,7 +4,6 @@ import type { Settlement } from '../../../src/app/open-settlement.ts';
 import type { OutsideWorld } from '../../../src/app/outside-world.ts';
 import { createLog } from '../../../src/base/log.ts';
 import { fromUnits, toUnits } from '../../../src/base/money.ts';
-import { loadConfig } from '../../../src/config/load-config.ts';
 import { type ReconcileRow, reconcile } from '../../../src/ledger/reconcile.ts';
 import { type LocalSigner, openLocalSigner } from '../../../src/signer/local-signer.ts';
 import { signerSecret } from '../../../src/signer/secret.ts';
@@ -17,6 +16,7 @@ import type { Reply } from '../http/contract-client.ts';
 import { TestClock } from './clock.ts';
 import { startGateway, type TestGateway } from './gateway.ts';
 import { causesOf, isAtRest, type Rows } from './orders.ts';
+import { testConfig } from './settings.ts';
 
 /** The currencies of the chains of a test, as tests name them. */
 export type RealCoin = 'ETH' | 'USDT' | 'LTC';
@@ -97,7 +97,7 @@ export class TestSigner {
   }
 
   async start(): Promise<void> {
-    const config = loadConfig(this.#environment);
+    const config = testConfig(this.#environment);
     const live = await liveSigning(await openNetworks(config));
     const signer = await openLocalSigner({ entropy: this.#entropy, dataDir: config.DATA_DIR, ...live });
     const socketPath = config.SIGNER_SOCKET ?? '';

@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startApp } from '../../../src/app/app.ts';
 import { startEmbeddedPostgres } from '../../../src/base/db/embedded/embedded-postgres.ts';
-import { loadConfig } from '../../../src/config/load-config.ts';
 import { query } from '../database/database.ts';
-import { testSettings } from '../gateway/settings.ts';
+import { testConfig, testSettings } from '../gateway/settings.ts';
 
 /**
  * The one PostgreSQL of a test run, and a database in it that is migrated and seeded, from which
@@ -21,7 +20,7 @@ export default async function setup(): Promise<void> {
     maxConnections: 200,
     database: 'template_gateway',
   });
-  const config = loadConfig({
+  const config = testConfig({
     DATA_DIR: dataDir,
     DATABASE_URL: postgres.url,
     ...testSettings,

@@ -41,36 +41,20 @@ describe('unsafeSettings', () => {
     expect(unsafeSettings({ ...none, SIGNER_SOCKET: '/s' }, networksOf(31337))).toEqual([]);
   });
 
-  it('requires real prices, a venue and durable commits on a network of value', () => {
+  it('requires real prices and a venue on a network of value', () => {
     expect(unsafeSettings(safe, networksOf(1))).toEqual([]);
-    const faults = unsafeSettings({ ...none, SIGNER_SOCKET: '/s', REQUIRE_DURABLE_COMMITS: false }, networksOf(1));
-    expect(names(faults)).toEqual(['PRICE_SOURCES', 'VENUE', 'REQUIRE_DURABLE_COMMITS']);
+    const faults = unsafeSettings({ ...none, SIGNER_SOCKET: '/s' }, networksOf(1));
+    expect(names(faults)).toEqual(['PRICE_SOURCES', 'VENUE']);
     for (const fault of faults) expect(fault).toContain('a good value: ');
   });
 
-  it('bounds the age of a price on a network of value', () => {
-    const slow = loadConfig({
-      ...{ SIGNER_SOCKET: '/s', PRICE_SOURCES: 'kraken,binance', VENUE: 'inventory' },
-      ...{ PRICE_MAX_AGE_SEC: '86400', PRICE_STALE_SEC: '3600', DEPOSIT_WINDOW_SEC: '604800' },
-      ...{ DEPOSIT_GRACE_SEC: '86400', FIXED_MAX_DRIFT: '0.4' },
-    });
+  it('bounds the wait for a deposit on a network of value', () => {
+    const slow = { ...safe, DEPOSIT_WINDOW_SEC: 7_201 };
     const faults = unsafeSettings(slow, networksOf(1));
-    expect(names(faults)).toEqual([
-      'PRICE_MAX_AGE_SEC',
-      'PRICE_STALE_SEC',
-      'DEPOSIT_WINDOW_SEC',
-      'DEPOSIT_GRACE_SEC',
-      'FIXED_MAX_DRIFT',
-    ]);
-    expect(faults[0]).toContain('at most 300');
+    expect(names(faults)).toEqual(['DEPOSIT_WINDOW_SEC']);
+    expect(faults[0]).toContain('at most 7200');
+    expect(unsafeSettings({ ...safe, DEPOSIT_WINDOW_SEC: 7_200 }, networksOf(1))).toEqual([]);
     expect(unsafeSettings(slow, networksOf(31337))).toEqual([]);
-  });
-
-  it('refuses prices of a single exchange on a network of value', () => {
-    const faults = unsafeSettings({ ...safe, PRICE_MIN_SOURCES: 1 }, networksOf(1));
-    expect(names(faults)).toEqual(['PRICE_MIN_SOURCES']);
-    expect(faults[0]).toContain('a good value: 2');
-    expect(unsafeSettings({ ...safe, PRICE_MIN_SOURCES: 1 }, networksOf(31337))).toEqual([]);
   });
 });
 
