@@ -97,7 +97,18 @@ async function openParts(foundation: Foundation): Promise<App> {
   logParts(foundation.log);
   const { catalogue, prices, log } = shared;
   const urls = { restUrl: rest?.url ?? null, internalUrl: internal.url };
-  const seen = { demo, orm, log, orders: requests.orders, prices, settlement, webhooks, magicOrders, networks, catalogue };
+  const seen = {
+    demo,
+    orm,
+    log,
+    orders: requests.orders,
+    prices,
+    settlement,
+    webhooks,
+    magicOrders,
+    networks,
+    catalogue,
+  };
   return { ...urls, ...seen, stop: drain(foundation, internal, rest) };
 }
 

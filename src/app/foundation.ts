@@ -53,7 +53,9 @@ export function openFoundation({ config, databaseUrl, embedded, group = null, ou
   };
 }
 
-/** Sends traces to the collector of the settings. Without one nothing of OpenTelemetry is loaded. */
+/**
+ * Sends traces to the collector of the settings. Without one nothing of OpenTelemetry is loaded.
+ */
 export async function openTracing({ config, closing }: Foundation): Promise<void> {
   if (config.OTEL_EXPORTER_OTLP_ENDPOINT === null) return;
   const { openTracing } = await import('../base/telemetry/open-telemetry.ts');

@@ -66,11 +66,7 @@ async function openSocketSigning(foundation: Foundation, parts: SigningParts, so
 }
 
 /** @param close closes the signer, once no more addresses are made. */
-async function fillPools(
-  { closing, onProgress }: Foundation,
-  pool: DepositPool,
-  close: () => unknown,
-): Promise<void> {
+async function fillPools({ closing, onProgress }: Foundation, pool: DepositPool, close: () => unknown): Promise<void> {
   closing.add(close);
   const made = await pool.open();
   if (made > 0) onProgress(`made ${made} deposit addresses for networks without public derivation`);

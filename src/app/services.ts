@@ -71,7 +71,7 @@ export interface GatewayShared extends Shared {
   readonly wallets: WalletLinks;
   /** The turns of partners at the connections of requests. */
   readonly lanes: PartnerLanes;
-  /** Counts on the connections of requests, whoever asks. */
+  /** Reads on the connections of requests, for every pool. */
   readonly openOrders: OpenOrders;
 }
 
