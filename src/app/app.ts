@@ -97,19 +97,9 @@ async function openParts(foundation: Foundation): Promise<App> {
   logParts(foundation.log);
   const { catalogue, prices, log } = shared;
   const urls = { restUrl: rest?.url ?? null, internalUrl: internal.url };
-  const seen = {
-    demo,
-    orm,
-    log,
-    orders: requests.orders,
-    prices,
-    settlement,
-    webhooks,
-    magicOrders,
-    networks,
-    catalogue,
-  };
-  return { ...urls, ...seen, stop: drain(foundation, internal, rest) };
+  const { orders } = requests;
+  const own = { demo, orm, log, orders, prices, networks, catalogue };
+  return { ...urls, ...own, settlement, webhooks, magicOrders, stop: drain(foundation, internal, rest) };
 }
 
 /** Opens settlement in a worker. An api process never loads its code. */
