@@ -483,6 +483,18 @@ describe('the structure of src', () => {
     expect(code.filter((file) => late.test(file.text)).map(({ path }) => path)).toEqual([]);
   });
 
+  it('builds the services of pools in app/services.ts only, for every surface', () => {
+    const services = code.find(({ path }) => path === 'app/services.ts');
+    const built = new Set([...(services?.text ?? '').matchAll(/new ([A-Z]\w+)\(\{? ?orm\b/g)].map(([, name]) => name));
+    expect(built.size).toBeGreaterThan(15);
+    const elsewhere = code
+      .filter(({ path, layer }) => /^(app|surfaces)\b/.test(layer) && path !== 'app/services.ts')
+      .flatMap(({ path, text }) => [...text.matchAll(/new ([A-Z]\w+)\(/g)].map(([, name]) => ({ path, name })))
+      .filter(({ name }) => built.has(name))
+      .map(({ path, name }) => `${path} builds ${name}`);
+    expect(elsewhere).toEqual([]);
+  });
+
   it('imports the generated contract in rest only', () => {
     const seeing = code
       .filter((file) => /generated\/(?:openapi|contract)\.ts/.test(file.text))
