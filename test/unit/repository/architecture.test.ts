@@ -485,7 +485,7 @@ describe('the structure of src', () => {
 
   it('builds the services of pools in app/services.ts only, for every surface', () => {
     const services = code.find(({ path }) => path === 'app/services.ts');
-    const built = new Set([...(services?.text ?? '').matchAll(/new ([A-Z]\w+)\(\{? ?orm\b/g)].map(([, name]) => name));
+    const built = new Set([...(services?.text ?? '').matchAll(/new ([A-Z]\w+)\(\{?\s*orm\b/g)].map(([, name]) => name));
     expect(built.size).toBeGreaterThan(15);
     const elsewhere = code
       .filter(({ path, layer }) => /^(app|surfaces)\b/.test(layer) && path !== 'app/services.ts')
