@@ -1,25 +1,20 @@
 import { join } from 'node:path';
 import type { MikroORM } from '@mikro-orm/postgresql';
-import type { Members } from '../accounts/members/members.ts';
 import { usualScopes } from '../accounts/partners/key-scope.ts';
 import { Partner } from '../accounts/partners/partner.entity.ts';
-import { PartnerService } from '../accounts/partners/partner-service.ts';
 import { KeyHasher } from '../accounts/partners/secret-key.ts';
 import { StaffMember } from '../accounts/staff/staff-member.entity.ts';
-import { StaffService } from '../accounts/staff/staff-service.ts';
 import { advisoryLocks, durabilityProblems, migrate, schemaState, withAdvisoryLock } from '../base/db/database.ts';
 import { createSecretFile, readSecretFile } from '../base/secret-file.ts';
-import { cabinetUrl } from '../config/cabinet-url.ts';
 import { gatewayTerms } from '../config/fixed-rates.ts';
 import type { Config, Pepper } from '../config/settings.ts';
 import { Currency } from '../market/currencies/currency.entity.ts';
-import { CurrencyService } from '../market/currencies/currency-service.ts';
 import { isFeedStalled } from '../orders/read/order-feed.ts';
 import type { Foundation } from './foundation.ts';
-import { cabinetPeople } from './open-cabinet.ts';
 import { refuseOtherChains } from './open-chains.ts';
 import type { Signing, SigningParts } from './open-signing.ts';
 import { createOrm } from './orm.ts';
+import { type Services, type Shared, services, sharedOf } from './services.ts';
 import { StartError } from './start-error.ts';
 
 /** Access that the first start created, shown once. */
@@ -32,7 +27,7 @@ export interface DemoAccess {
 }
 
 export interface Bootstrapped {
-  readonly hasher: KeyHasher;
+  readonly shared: Shared;
   readonly signing: Signing | null;
 }
 
@@ -43,7 +38,7 @@ export interface Bootstrapped {
  * @throws StartError when an operator must act first.
  */
 export async function bootstrap(foundation: Foundation, parts: SigningParts): Promise<Bootstrapped> {
-  const { config, databaseUrl: url, embedded, clock, onProgress } = foundation;
+  const { config, databaseUrl: url, embedded, onProgress } = foundation;
   const { orm, networks } = parts;
   if (config.REQUIRE_DURABLE_COMMITS) {
     const problems = await durabilityProblems(orm);
@@ -66,7 +61,7 @@ export async function bootstrap(foundation: Foundation, parts: SigningParts): Pr
     }
     // After the tables exist, before any rows are in them.
     await refuseOtherChains(orm, networks);
-    const hasher = await openHasher(config, orm);
+    const shared = sharedOf({ ...foundation, networks }, await openHasher(config, orm));
     const em = orm.em.fork();
     if (await isFeedStalled(em)) {
       onProgress(
@@ -74,9 +69,9 @@ export async function bootstrap(foundation: Foundation, parts: SigningParts): Pr
       );
     }
     if ((await em.count(Currency)) === 0) {
-      onProgress(`seeded ${await new CurrencyService(orm, clock).seed()} currencies`);
+      onProgress(`seeded ${await services(orm, shared).currencies.seed()} currencies`);
     }
-    return { hasher, signing: (await signingSetup?.openSigning(foundation, parts, seed)) ?? null };
+    return { shared, signing: (await signingSetup?.openSigning(foundation, parts, seed)) ?? null };
   });
 }
 
@@ -143,36 +138,24 @@ async function filePepper(config: Config, needed: boolean): Promise<Pepper> {
  * step of a start, so that what can be shown only once is shown.
  */
 export async function createDemoAccess(
-  { config, databaseUrl, clock, servesPartners }: Foundation,
-  { orm, networks, hasher }: SigningParts & { readonly hasher: KeyHasher },
+  { config, databaseUrl, servesPartners }: Foundation,
+  { networks }: Pick<Shared, 'networks'>,
+  own: Services,
 ): Promise<DemoAccess | null> {
   if (!servesPartners) return null;
   return withAdvisoryLock(databaseUrl, advisoryLocks.firstStart, async () => {
-    const em = orm.em.fork();
+    const em = own.orm.em.fork();
     const isFirst = (await em.count(Partner)) + (await em.count(StaffMember)) === 0;
-    if (!isFirst) return null;
-    const terms = gatewayTerms(config);
-    const origin = cabinetUrl(config);
-    return createDemo(
-      new PartnerService(orm, hasher, clock, networks.areOfValue, terms),
-      new StaffService(orm, hasher, clock),
-      !networks.areOfValue && terms.publicUrl !== null,
-      origin === null ? null : cabinetPeople(orm, clock, origin).members,
-    );
+    return isFirst ? createDemo(own, !networks.areOfValue && gatewayTerms(config).publicUrl !== null) : null;
   });
 }
 
-async function createDemo(
-  partners: PartnerService,
-  staff: StaffService,
-  hasPages: boolean,
-  members: Members | null,
-): Promise<DemoAccess> {
+async function createDemo({ partners, staff, people }: Services, hasPages: boolean): Promise<DemoAccess> {
   const partner = await partners.create('Demo partner');
   if (hasPages) await partners.change(partner.id, { orderPage: true, displayName: 'Demo partner' });
   const { key } = await partners.issueKey(partner.id, { label: 'demo', scopes: [...usualScopes, 'sandbox'] });
   const staffEmail = 'admin@example.com';
   const { token } = await staff.create(staffEmail, 'admin');
-  const invited = await members?.invite(partner.id, { name: 'Demo owner', role: 'owner' }, null);
+  const invited = await people?.members.invite(partner.id, { name: 'Demo owner', role: 'owner' }, null);
   return { partnerKey: key, staffEmail, staffToken: token, invitation: invited?.link ?? null };
 }

@@ -55,11 +55,39 @@ export function requestLanes({ DATABASE_POOL_SIZE }: Config): LaneBounds {
   return { working: Math.max(1, Math.floor(DATABASE_POOL_SIZE / requestParts)), waiting: mostWaiting };
 }
 
-/** A mapper on connections of its own. The caller closes it. */
-export function openDatabase(
-  { config, databaseUrl, metrics, outside }: Foundation,
-  use: keyof typeof pools,
-): Promise<MikroORM> {
+type Pools = keyof typeof pools;
+
+/** Opens a mapper on a pool of connections. It closes with the gateway. */
+export async function openDatabase(foundation: Foundation, use: Pools): Promise<MikroORM> {
+  const orm = await connect(foundation, use);
+  foundation.closing.add(() => orm.close(true));
+  return orm;
+}
+
+/**
+ * Offers what is built on a pool of connections. The first use opens them, and the next one tries
+ * again after a failure.
+ */
+export function databaseOnDemand<Built>(
+  foundation: Foundation,
+  use: Pools,
+  build: (orm: MikroORM) => Built,
+): () => Promise<Built> {
+  let opened: Promise<MikroORM> | undefined;
+  let built: Built | undefined;
+  foundation.closing.add(async () => (await opened?.catch(() => undefined))?.close(true));
+  return async () => {
+    opened ??= connect(foundation, use).catch((error: unknown) => {
+      opened = undefined;
+      throw error;
+    });
+    const orm = await opened;
+    built ??= build(orm);
+    return built;
+  };
+}
+
+function connect({ config, databaseUrl, metrics, outside }: Foundation, use: Pools): Promise<MikroORM> {
   const { onStatement } = outside;
   return createOrm({
     url: databaseUrl,

@@ -24,6 +24,14 @@ export async function openNetworks({ NETWORKS_FILE }: Pick<Config, 'NETWORKS_FIL
   return networks;
 }
 
+/** The networks of the settings, where all other settings fit them. @throws ConfigError */
+export async function openSafeNetworks(config: Config): Promise<LiveNetworks> {
+  const networks = await openNetworks(config);
+  const unsafe = unsafeSettings(config, networks);
+  if (unsafe.length > 0) throw new ConfigError(unsafe);
+  return networks;
+}
+
 async function load(path: string): Promise<NetworkFile> {
   if (!existsSync(path)) {
     throw new ConfigError([

@@ -1,36 +1,29 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { JobQueue } from '../base/jobs/job-queue.ts';
-import type { LiveNetworks } from '../chains/families/live-networks.ts';
 import { networkById } from '../chains/networks/networks.ts';
 import type { Signer } from '../chains/port/signer.ts';
 import { payoutRules } from '../config/payout-rules.ts';
-import type { CurrencyCatalogue } from '../market/currencies/currency-catalogue.ts';
-import type { PriceBook } from '../market/rates/price-book.ts';
 import { FeeShares } from '../settlement/pay/fee-shares.ts';
 import { PaymentFollower } from '../settlement/pay/payment-follower.ts';
 import { PaymentTransactions } from '../settlement/pay/payment-transactions.ts';
 import { PaymentWorker } from '../settlement/pay/payment-worker.ts';
 import { PaymentWriter } from '../settlement/pay/payment-writer.ts';
-import { PayoutHolds } from '../settlement/pay/payout-holds.ts';
 import { PayoutLimits } from '../settlement/pay/payout-limits.ts';
 import type { Foundation } from './foundation.ts';
+import type { GatewayShared } from './services.ts';
 import { StartError } from './start-error.ts';
 
-export interface PaymentParts {
+export interface PaymentParts extends Pick<GatewayShared, 'catalogue' | 'prices' | 'networks'> {
   readonly orm: MikroORM;
-  readonly catalogue: CurrencyCatalogue;
-  readonly prices: PriceBook;
-  readonly networks: LiveNetworks;
   /** Null in a process without a signer. */
   readonly signer: Signer | null;
   readonly jobs: JobQueue;
 }
 
-/** The services that prepare, sign, send, follow and stop payments. */
+/** The services that prepare, sign, send, follow and bound payments. */
 export interface Payments {
   readonly payments: PaymentWorker;
   readonly limits: PayoutLimits;
-  readonly holds: PayoutHolds;
 }
 
 /** A worker without keys has no chains, so this is never called. */
@@ -53,7 +46,6 @@ export function openPayments(
       return live?.limits.get(coin)?.perDay ?? null;
     },
   });
-  const holds = new PayoutHolds(orm, clock, log);
   const transactions = new PaymentTransactions({
     orm,
     clock,
@@ -90,5 +82,5 @@ export function openPayments(
     feeShares,
     giveUpSec: config.PAYMENT_GIVE_UP_SEC,
   });
-  return { payments, limits, holds };
+  return { payments, limits };
 }

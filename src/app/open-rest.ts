@@ -4,11 +4,18 @@ import { RefusalCounter } from '../accounts/partners/key-refusals.ts';
 import { TrafficRecorder, trafficFlushMs } from '../operations/api-traffic.ts';
 import { FeedWatch } from '../orders/read/feed-watch.ts';
 import { OrderFeed } from '../orders/read/order-feed.ts';
+import { OrderPageSite } from '../surfaces/pages/order-page-site.ts';
 import { usualStreamTimes } from '../surfaces/rest/api/event-stream.ts';
 import { EventWaits } from '../surfaces/rest/api/event-waits.ts';
-import { createRestListener, type RestDependencies } from '../surfaces/rest/server.ts';
+import { createRestListener } from '../surfaces/rest/server.ts';
 import { type Foundation, inBackground } from './foundation.ts';
 import { type Listener, listen, reportsTo } from './listener.ts';
+import type { Admission } from './open-admission.ts';
+import { openCabinet } from './open-cabinet.ts';
+import type { Requests } from './open-requests.ts';
+import { openSandbox } from './open-sandbox.ts';
+import { openReplays } from './open-webhooks.ts';
+import type { GatewayShared } from './services.ts';
 
 /** The end of the process waits this long for the figures of its last requests. */
 const lastFlushMs = 1_000;
@@ -17,15 +24,18 @@ const refusalsForgetMs = 600_000;
 /** Requests under way on the public listener are cut after this time. */
 const inFlightMs = 15_000;
 
-type OwnParts = 'config' | 'log' | 'metrics' | 'refusals' | 'feedWatch' | 'eventWaits' | 'streamTimes';
-
-/** Opens the public listener. Null for a worker, which has none. */
+/** Opens the public listener, with the cabinet. Null for a worker, which has none. */
 export async function openRest(
   foundation: Foundation,
-  { orm, ...parts }: Omit<RestDependencies, OwnParts> & { readonly orm: MikroORM },
+  shared: GatewayShared,
+  requests: Requests,
+  admission: Admission,
 ): Promise<Listener | null> {
   const { config, clock, servesPartners, log, metrics, outside, closing } = foundation;
   if (!servesPartners) return null;
+  const { orm, partnerOrders } = requests;
+  const replays = await openReplays(foundation, shared);
+  const cabinet = await openCabinet(foundation, shared, { ...admission, replays });
   const recorder = new TrafficRecorder(orm, clock, () => metrics.requestCounts());
   // Closed after the listener, so that the last requests count. Without a database they are lost.
   const lastFlush = (): Promise<void> => recorder.flush().catch(() => {});
@@ -39,14 +49,18 @@ export async function openRest(
   const streamTimes = { ...usualStreamTimes, ...outside.streamTimes };
   const refusals = openRefusals(foundation, orm);
   const handler = await createRestListener({
-    config,
-    log,
+    ...shared,
+    ...requests,
+    ...admission,
+    orderPageSite: new OrderPageSite(partnerOrders, shared.wallets, clock),
+    replays,
+    cabinet,
+    sandbox: await openSandbox(foundation, shared, orm),
     metrics,
     refusals,
     feedWatch,
     eventWaits,
     streamTimes,
-    ...parts,
   });
   const rest = await listen(handler, {
     host,

@@ -1,30 +1,24 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import type { LiveNetworks } from '../chains/families/live-networks.ts';
-import type { CurrencyCatalogue } from '../market/currencies/currency-catalogue.ts';
 import type { MagicOrders } from '../settlement/sandbox/magic-orders.ts';
 import type { PartnerSandbox } from '../settlement/sandbox/partner-sandbox.ts';
 import { type Foundation, inBackground } from './foundation.ts';
+import type { GatewayShared } from './services.ts';
 
 const magicMs = 500;
 
-export interface SandboxSetup {
-  readonly orm: MikroORM;
-  readonly catalogue: CurrencyCatalogue;
-  readonly networks: LiveNetworks;
-}
+export type SandboxShared = Pick<GatewayShared, 'clock' | 'catalogue' | 'networks'>;
 
 /**
  * Opens the sandbox for partners. Null on a gateway with any real network, which never loads its
  * code, and in a process that serves no partners.
  */
 export async function openSandbox(
-  { clock, servesPartners }: Pick<Foundation, 'clock' | 'servesPartners'>,
-  { orm, catalogue, networks }: SandboxSetup,
+  { servesPartners }: Pick<Foundation, 'servesPartners'>,
+  shared: SandboxShared,
+  orm: MikroORM,
 ): Promise<PartnerSandbox | null> {
-  if (!servesPartners || networks.live.size > 0) return null;
-  const { PartnerSandbox } = await import('../settlement/sandbox/partner-sandbox.ts');
-  const { SandboxChain } = await import('../chains/sandbox/sandbox-chain.ts');
-  return new PartnerSandbox({ orm, clock, catalogue, chain: new SandboxChain({ orm, clock }) });
+  if (!servesPartners || shared.networks.live.size > 0) return null;
+  return (await loadSandbox(shared, orm)).sandbox;
 }
 
 /**
@@ -33,16 +27,21 @@ export async function openSandbox(
  */
 export async function openMagicOrders(
   foundation: Foundation,
-  { orm, catalogue, networks }: SandboxSetup,
+  shared: SandboxShared,
+  orm: MikroORM,
 ): Promise<MagicOrders | null> {
-  const { config, clock, outside } = foundation;
-  if (config.ROLE === 'api' || networks.live.size > 0) return null;
+  const { config, outside } = foundation;
+  if (config.ROLE === 'api' || shared.networks.live.size > 0) return null;
   const { MagicOrders } = await import('../settlement/sandbox/magic-orders.ts');
+  const { catalogue } = shared;
+  const magic = new MagicOrders({ orm, catalogue, ...(await loadSandbox(shared, orm)) });
+  if (outside.background !== false) inBackground(foundation, magicMs, 'magic_orders_failed', () => magic.follow());
+  return magic;
+}
+
+async function loadSandbox({ clock, catalogue }: SandboxShared, orm: MikroORM) {
   const { PartnerSandbox } = await import('../settlement/sandbox/partner-sandbox.ts');
   const { SandboxChain } = await import('../chains/sandbox/sandbox-chain.ts');
   const chain = new SandboxChain({ orm, clock });
-  const sandbox = new PartnerSandbox({ orm, clock, catalogue, chain });
-  const magic = new MagicOrders({ orm, catalogue, chain, sandbox });
-  if (outside.background !== false) inBackground(foundation, magicMs, 'magic_orders_failed', () => magic.follow());
-  return magic;
+  return { chain, sandbox: new PartnerSandbox({ orm, clock, catalogue, chain }) };
 }

@@ -2,18 +2,13 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import { JobQueue } from '../base/jobs/job-queue.ts';
 import { every, repeat, warning } from '../base/jobs/repeat.ts';
 import { traced } from '../base/telemetry/tracing.ts';
-import type { LiveNetworks } from '../chains/families/live-networks.ts';
 import type { ChainAdapter } from '../chains/port/chain-adapter.ts';
 import type { Signer } from '../chains/port/signer.ts';
 import { SandboxChain } from '../chains/sandbox/sandbox-chain.ts';
 import { fixedRateTimes } from '../config/fixed-rates.ts';
 import type { LedgerAsset } from '../ledger/ledger.ts';
 import { Reconciliations, type ReconciliationsOptions } from '../ledger/reconciliations.ts';
-import type { CurrencyCatalogue } from '../market/currencies/currency-catalogue.ts';
-import type { PriceBook } from '../market/rates/price-book.ts';
 import { HistoryTurns, noteVenueBalances } from '../operations/history-turns.ts';
-import type { OpenOrders } from '../orders/open-orders.ts';
-import type { OrderService } from '../orders/order-service.ts';
 import { OrderSettler } from '../settlement/order-settler.ts';
 import { bookLateMarkups } from '../settlement/pay/late-markups.ts';
 import { type PayoutHolds, reconcileFindings } from '../settlement/pay/payout-holds.ts';
@@ -32,8 +27,10 @@ import type { Foundation } from './foundation.ts';
 import { openChains } from './open-chains.ts';
 import { openDatabase } from './open-database.ts';
 import { openPayments } from './open-payments.ts';
+import type { Requests } from './open-requests.ts';
 import { openVenue, refuseOtherVenue } from './open-venue.ts';
 import { createOrm, patientStatementMs } from './orm.ts';
+import { type GatewayShared, type Services, services } from './services.ts';
 import { settlementTools } from './settlement-tools.ts';
 import { startWorkerTasks } from './worker-tasks.ts';
 
@@ -51,21 +48,8 @@ export interface Settlement {
   readonly history: HistoryTurns;
 }
 
-export interface SettlementParts {
-  readonly orders: OrderService;
-  readonly unpaid: OpenOrders;
-  readonly catalogue: CurrencyCatalogue;
-  readonly prices: PriceBook;
-  readonly networks: LiveNetworks;
-  /** Null in a process without a signer. */
-  readonly signer: Signer | null;
-}
-
-/** The parts, with what settlement opens for itself. */
-interface SettlementSetup extends SettlementParts {
-  /** Connections for settlement only. */
-  readonly orm: MikroORM;
-}
+/** What all share, and the services over the pool of settlement. */
+interface SettlementSetup extends GatewayShared, Services {}
 
 /**
  * For this many deposit windows after an order's creation, its address comes first in the search
@@ -75,24 +59,32 @@ const compareWindows = 48;
 /** How often the sandbox checks for a due block within each block interval. */
 const looksPerBlock = 4;
 
-/** Builds settlement from plain constructors, and starts it with a worker's background tasks. */
-export async function openSettlement(foundation: Foundation, parts: SettlementParts): Promise<Settlement> {
+/**
+ * Builds settlement from plain constructors, and starts it with a worker's background tasks.
+ *
+ * @param given null in a process without a signer.
+ */
+export async function openSettlement(
+  foundation: Foundation,
+  shared: GatewayShared,
+  { orders }: Requests,
+  given: Signer | null,
+): Promise<Settlement> {
   const { config, databaseUrl, clock, log, outside, closing } = foundation;
   const { onCrashPoint = () => {}, background = true } = outside;
-  const orm = await openDatabase(foundation, 'settlement');
-  closing.add(() => orm.close(true));
-  const setup = { ...parts, orm };
+  const setup = { ...shared, ...services(await openDatabase(foundation, 'settlement'), shared) };
+  const { orm, holds } = setup;
   const sandbox = new SandboxChain({ orm, clock });
-  const signer = parts.signer && traced(outside.signer?.(parts.signer) ?? parts.signer, 'signer');
+  const signer = given && traced(outside.signer?.(given) ?? given, 'signer');
   const venue = await openOwnVenue(foundation, setup);
-  const tools = settlementTools({ ...setup, config }, venue);
+  const tools = settlementTools(shared, venue);
   const adapters = signer ? await openAdapters(foundation, setup, sandbox, signer) : new Map<string, ChainAdapter>();
   const jobs = new JobQueue(databaseUrl, log);
   await jobs.start();
   closing.add(() => jobs.stop());
   const settler = new OrderSettler({ orm, clock, log, tools, onCrashPoint });
   const scanner = new ChainScanner({ orm, clock, log, tools, jobs, onCrashPoint });
-  const { payments, limits, holds } = openPayments(foundation, { ...setup, signer, jobs });
+  const { payments, limits } = openPayments(foundation, { ...setup, signer, jobs });
   const worker = new SettlementWorker({
     orm,
     clock,
@@ -111,7 +103,7 @@ export async function openSettlement(foundation: Foundation, parts: SettlementPa
   await worker.open();
   closing.add(() => worker.stop());
   if (background) await worker.start();
-  if (background && parts.networks.chains('sandbox').length > 0) mineByClock(foundation, sandbox);
+  if (background && shared.networks.chains('sandbox').length > 0) mineByClock(foundation, sandbox);
   const settlement: Settlement = {
     worker,
     settler,
@@ -122,14 +114,14 @@ export async function openSettlement(foundation: Foundation, parts: SettlementPa
     payoutWatch: new PayoutWatch({
       orm,
       clock,
-      prices: parts.prices,
+      prices: shared.prices,
       holds,
       limits,
       venueLossLimitUsd: config.VENUE_LOSS_LIMIT_USD,
     }),
     history: historyTurns(foundation, setup, venue),
   };
-  startWorkerTasks(foundation, { ...setup, ...settlement });
+  startWorkerTasks(foundation, { ...setup, ...settlement, orders });
   return settlement;
 }
 

@@ -21,9 +21,11 @@ export interface SigningParts {
 /** The services of a process that may sign. */
 export interface Signing {
   readonly signer: Signer;
-  /** Fills the pools of deposit addresses. */
-  readonly pool: DepositPool;
-  close(): Promise<void>;
+  /**
+   * Makes deposit addresses ahead of time, for networks without public derivation, now and while
+   * the gateway runs.
+   */
+  fillPools(): Promise<void>;
 }
 
 /**
@@ -44,7 +46,7 @@ export async function openSigning(
   seed.fill(0);
   const pool = depositPool(foundation, parts, signer);
   await pool.provision();
-  return { signer, pool, close: () => signer.close() };
+  return { signer, fillPools: () => fillPools(foundation, pool, () => signer.close()) };
 }
 
 async function openSocketSigning(foundation: Foundation, parts: SigningParts, socketPath: string): Promise<Signing> {
@@ -60,7 +62,16 @@ async function openSocketSigning(foundation: Foundation, parts: SigningParts, so
     if (!(error instanceof SignerError)) throw error;
     throw new StartError(error.message);
   }
-  return { signer, pool, close: async () => {} };
+  return { signer, fillPools: () => fillPools(foundation, pool, () => {}) };
+}
+
+/** @param close closes the signer, once no more addresses are made. */
+async function fillPools({ closing, onProgress }: Foundation, pool: DepositPool, close: () => unknown): Promise<void> {
+  closing.add(close);
+  const made = await pool.open();
+  if (made > 0) onProgress(`made ${made} deposit addresses for networks without public derivation`);
+  pool.start();
+  closing.add(() => pool.stop());
 }
 
 /** Makes addresses ahead for networks that are on. */

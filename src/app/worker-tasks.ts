@@ -2,7 +2,7 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import { fillMissingKeyForms } from '../chains/addresses/missing-key-forms.ts';
 import type { Reconciliations } from '../ledger/reconciliations.ts';
 import type { HistoryTurns } from '../operations/history-turns.ts';
-import { OrderStats } from '../operations/order-stats.ts';
+import type { OrderStats } from '../operations/order-stats.ts';
 import { FixedResults } from '../orders/fixed-results.ts';
 import type { OpenOrders } from '../orders/open-orders.ts';
 import type { OrderService } from '../orders/order-service.ts';
@@ -15,7 +15,8 @@ import { type Foundation, inBackground } from './foundation.ts';
 export interface WorkerTaskParts {
   readonly orm: MikroORM;
   readonly orders: OrderService;
-  readonly unpaid: OpenOrders;
+  readonly openOrders: OpenOrders;
+  readonly stats: OrderStats;
   readonly payoutWatch: PayoutWatch;
   readonly history: HistoryTurns;
   /** Null in a process that does not reconcile. */
@@ -40,18 +41,17 @@ const payoutWatchMs = 10_000;
  */
 export function startWorkerTasks(
   foundation: Foundation,
-  { orm, orders, unpaid, payoutWatch, history, reconciliations }: WorkerTaskParts,
+  { orm, orders, openOrders, stats, payoutWatch, history, reconciliations }: WorkerTaskParts,
 ): void {
   const { config, clock, log, outside } = foundation;
   const run = (everyMs: number, event: string, task: () => Promise<unknown>): void =>
     inBackground(foundation, everyMs, event, task);
   run(forgetOldMs, 'forget_answers_failed', () => orders.forgetOldAnswers());
-  run(forgetOldMs, 'forget_turnover_failed', () => unpaid.forgetOld());
+  run(forgetOldMs, 'forget_turnover_failed', () => openOrders.forgetOld());
   run(forgetOldMs, 'key_forms_failed', () => fillMissingKeyForms(orm));
   // Tests that drive the worker themselves call the tasks below directly.
   if (outside.background === false) return;
   run(fillEventsMs, 'event_partners_failed', () => fillEventPartners(orm));
-  const stats = new OrderStats(orm);
   run(rollUpMs, 'roll_up_failed', () => stats.rollUp());
   run(assigneesMs, 'assignees_failed', () => forgetEndedAssignees(orm.em.fork(), clock.now()));
   const results = new FixedResults(orm, clock);

@@ -1,8 +1,7 @@
-import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
-import type { Clock } from '../base/clock.ts';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { PartnerLanes } from '../base/limits/partner-lanes.ts';
 import type { Repeatable } from '../orders/idempotency.ts';
-import { type Effect, RepeatableRequests, type RepeatedAnswer } from '../orders/repeatable-requests.ts';
+import type { Effect, RepeatableRequests, RepeatedAnswer } from '../orders/repeatable-requests.ts';
 
 /** Connections of a process for replays. */
 export const replayPoolSize = 2;
@@ -17,9 +16,9 @@ export class Replays {
   readonly #ofPartner = new PartnerLanes({ working: 1, waiting: 4 });
   readonly #ofAll = new PartnerLanes({ working: replayPoolSize, waiting: 100 });
 
-  /** @param orm connections for replays alone. */
-  constructor(orm: MikroORM, clock: Clock) {
-    this.#requests = new RepeatableRequests(orm, clock);
+  /** @param requests over connections for replays alone. */
+  constructor(requests: RepeatableRequests) {
+    this.#requests = requests;
   }
 
   /**

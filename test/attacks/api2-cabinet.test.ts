@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import type { MemberRole } from '../../src/accounts/members/rights.ts';
-import { cabinetPeople } from '../../src/app/open-cabinet.ts';
+import { cabinetPeople } from '../../src/app/services.ts';
 import { certified, ownSigned } from '../support/cabinet/attestation.ts';
 import { CabinetClient, cabinetOrigin, cabinetSettings, requestDigest } from '../support/cabinet/cabinet-client.ts';
 import { SoftAuthenticator, type Statement } from '../support/cabinet/soft-authenticator.ts';

@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import type { MemberRole } from '../../src/accounts/members/rights.ts';
-import { cabinetPeople } from '../../src/app/open-cabinet.ts';
+import { cabinetPeople } from '../../src/app/services.ts';
 import { CabinetClient, cabinetOrigin, cabinetSettings } from '../support/cabinet/cabinet-client.ts';
 import { query } from '../support/database/database.ts';
 import { TestClock } from '../support/gateway/clock.ts';

@@ -1,5 +1,5 @@
 import { type CabinetOperation, operationRows } from '../../src/accounts/members/rights.ts';
-import { cabinetPeople } from '../../src/app/open-cabinet.ts';
+import { cabinetPeople } from '../../src/app/services.ts';
 import { readCabinetContract } from '../../src/surfaces/rest/cabinet/contract.ts';
 import { CabinetClient, cabinetOrigin, cabinetSettings } from '../support/cabinet/cabinet-client.ts';
 import { TestClock } from '../support/gateway/clock.ts';

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { type CabinetOperation, operationRows } from '../../src/accounts/members/rights.ts';
-import { cabinetPeople } from '../../src/app/open-cabinet.ts';
+import { cabinetPeople } from '../../src/app/services.ts';
 import { addressExample } from '../../src/chains/addresses/address.ts';
 import { readCabinetContract } from '../../src/surfaces/rest/cabinet/contract.ts';
 import {

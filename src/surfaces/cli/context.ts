@@ -1,43 +1,31 @@
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
-import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
-import type { Members } from '../../accounts/members/members.ts';
-import { PartnerService } from '../../accounts/partners/partner-service.ts';
-import { type AuditedResult, AuditLog } from '../../accounts/staff/audit/audit-log.ts';
-import { StaffService } from '../../accounts/staff/staff-service.ts';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { AuditedResult } from '../../accounts/staff/audit/audit-log.ts';
 import { openHasher } from '../../app/bootstrap.ts';
-import { cabinetPeople } from '../../app/open-cabinet.ts';
 import { openKnownChains } from '../../app/open-chains.ts';
 import { openNetworks } from '../../app/open-networks.ts';
 import { createOrm } from '../../app/orm.ts';
+import { type KeylessServices, keylessServices, type Services, services, sharedOf } from '../../app/services.ts';
 import { StartError } from '../../app/start-error.ts';
 import { systemClock } from '../../base/clock.ts';
 import { schemaState } from '../../base/db/database.ts';
 import { findRunningEmbeddedPostgres, startEmbeddedPostgres } from '../../base/db/embedded/embedded-postgres.ts';
+import { createLog } from '../../base/log.ts';
 import type { LiveNetworks } from '../../chains/families/live-networks.ts';
-import { cabinetUrl } from '../../config/cabinet-url.ts';
-import { gatewayTerms } from '../../config/fixed-rates.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import type { Config } from '../../config/settings.ts';
 import type { ReconcileOptions } from '../../ledger/reconcile.ts';
-import { CurrencyService } from '../../market/currencies/currency-service.ts';
 
 /** The database and settings that a command works on. */
-export interface DatabaseContext {
+export interface DatabaseContext extends KeylessServices {
   readonly config: Config;
   readonly url: string;
   readonly embedded: boolean;
-  readonly orm: MikroORM;
   readonly networks: LiveNetworks;
 }
 
-export interface CommandContext extends DatabaseContext {
-  readonly partners: PartnerService;
-  readonly staff: StaffService;
-  /** People of partners. Null without a cabinet. */
-  readonly members: Members | null;
-  readonly currencies: CurrencyService;
-}
+export interface CommandContext extends DatabaseContext, Services {}
 
 /**
  * Runs a command on the database of the settings: DATABASE_URL, or the embedded one of DATA_DIR.
@@ -50,7 +38,8 @@ export async function withDatabase<T>(command: (context: DatabaseContext) => Pro
   try {
     const orm = await createOrm({ url, poolSize: 2, statementTimeoutMs: 0 });
     try {
-      return await command({ config, url, embedded: config.DATABASE_URL === null, orm, networks });
+      const own = keylessServices(orm, { clock: systemClock, networks });
+      return await command({ config, url, embedded: config.DATABASE_URL === null, networks, ...own });
     } finally {
       await orm.close(true);
     }
@@ -69,16 +58,10 @@ export async function withServices<T>(command: (context: CommandContext) => Prom
         state === 'empty' ? `the database is empty; ${advice}` : `migrations are missing; ${advice}`,
       );
     }
-    const { config, orm } = context;
+    const { config, orm, networks } = context;
     const hasher = await openHasher(config, orm);
-    const origin = cabinetUrl(config);
-    return command({
-      ...context,
-      partners: new PartnerService(orm, hasher, systemClock, context.networks.areOfValue, gatewayTerms(config)),
-      staff: new StaffService(orm, hasher, systemClock),
-      members: origin === null ? null : cabinetPeople(orm, systemClock, origin).members,
-      currencies: new CurrencyService(orm, systemClock, context.networks),
-    });
+    const shared = sharedOf({ config, networks, clock: systemClock, log: createLog('silent') }, hasher);
+    return command({ ...context, ...services(orm, shared) });
   });
 }
 
@@ -102,12 +85,12 @@ export async function withChange<T>(
  * machine.
  */
 export function writtenDown<T>(
-  { orm }: DatabaseContext,
+  { audit }: DatabaseContext,
   { command, reason }: Change,
   work: (em: EntityManager) => Promise<AuditedResult<T>>,
 ): Promise<T> {
   const actor = { operator: operator(), requestId: randomUUID(), ip: 'local' };
-  return new AuditLog(orm, systemClock).act(actor, `cli ${command}`, reason, work);
+  return audit.act(actor, `cli ${command}`, reason, work);
 }
 
 /** The account on this machine that runs the command. */

@@ -3,11 +3,9 @@ import { Command, Option } from 'commander';
 import { type StaffMember, staffRoles } from '../../accounts/staff/staff-member.entity.ts';
 import { ignoreClosedOutput } from '../../app/closed-output.ts';
 import { StartError } from '../../app/start-error.ts';
-import { systemClock } from '../../base/clock.ts';
 import { migrate, schemaState } from '../../base/db/database.ts';
 import { AppError } from '../../base/errors.ts';
 import { ConfigError } from '../../config/load-config.ts';
-import { CurrencyService } from '../../market/currencies/currency-service.ts';
 import { isFeedStalled, renumberFeed } from '../../orders/read/order-feed.ts';
 import { changing, flag, verb, wholeNumber } from './arguments.ts';
 import { chainCommands } from './chain-commands.ts';
@@ -39,7 +37,7 @@ function databaseCommands(program: Command): void {
         throw new StartError('migrations are missing; run: npm run -s cli -- db migrate');
       }
       return writtenDown(context, { command: 'db seed', reason }, async (em) => {
-        const count = await new CurrencyService(context.orm, systemClock).seed(em);
+        const count = await context.currencies.seed(em);
         return { result: count, target: 'currencies', after: { added: count } };
       });
     });

@@ -4,7 +4,7 @@ import { memberRoles } from '../../accounts/members/rights.ts';
 import { keyScopes, usualScopes } from '../../accounts/partners/key-scope.ts';
 import { StartError } from '../../app/start-error.ts';
 import { changing, flag, instant, list, rateOrDefault, verb, wholeNumber, wholeNumberOrDefault } from './arguments.ts';
-import { withChange, withServices } from './context.ts';
+import { type CommandContext, withChange, withServices } from './context.ts';
 import { keyFields, partnerFields, print } from './output.ts';
 
 export function partnerCommands(program: Command): void {
@@ -106,8 +106,8 @@ function memberCommands(partner: Command): void {
     .requiredOption('--name <name>', 'name of the person')
     .addOption(new Option('--role <role>', 'what the person may do').choices([...memberRoles]).default('owner'))
     .action(async ({ partner: id, name, role, json, reason }) => {
-      const issued = await withChange({ command: 'partner invite', reason }, async ({ members }, em) => {
-        const result = await cabinetMembers(members).invite(id, { name, role }, null, em);
+      const issued = await withChange({ command: 'partner invite', reason }, async ({ people }, em) => {
+        const result = await cabinetMembers(people).invite(id, { name, role }, null, em);
         return { result, target: `partner:${id}`, after: { name, role } };
       });
       print({ link: issued.link, expires_at: issued.invitation.expiresAt.toISOString() }, json);
@@ -115,23 +115,23 @@ function memberCommands(partner: Command): void {
   verb(partner, 'members', 'show the people who sign in to the partner cabinet')
     .requiredOption('--partner <id>', 'id of the partner')
     .action(async ({ partner: id, json }) => {
-      const { members } = await withServices(({ members: people }) => cabinetMembers(people).team(id));
+      const { members } = await withServices(({ people }) => cabinetMembers(people).team(id));
       const rows = members.map(({ id: memberId, name, role, passkeys }) => ({ id: memberId, name, role, passkeys }));
       print({ members: rows }, json);
     });
   changing(partner, 'recover', 'invite a member who has lost all passkeys; the link is shown only once')
     .requiredOption('--member <id>', 'id of the member')
     .action(async ({ member: id, json, reason }) => {
-      const issued = await withChange({ command: 'partner recover', reason }, async ({ members }, em) => {
-        const result = await cabinetMembers(members).recover(null, id, null, em);
+      const issued = await withChange({ command: 'partner recover', reason }, async ({ people }, em) => {
+        const result = await cabinetMembers(people).recover(null, id, null, em);
         return { result, target: `member:${id}` };
       });
       print({ link: issued.link, expires_at: issued.invitation.expiresAt.toISOString() }, json);
     });
 }
 
-function cabinetMembers(members: Members | null): Members {
-  if (members) return members;
+function cabinetMembers(people: CommandContext['people']): Members {
+  if (people) return people.members;
   throw new StartError('there is no partner cabinet: set CABINET_URL (for example https://cabinet.example.com)');
 }
 

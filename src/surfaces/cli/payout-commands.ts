@@ -1,10 +1,8 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import { createLog } from '../../base/log.ts';
 import { payoutRules } from '../../config/payout-rules.ts';
 import { openHolds, payoutSpending } from '../../operations/payout-brakes.ts';
-import { PayoutHolds } from '../../settlement/pay/payout-holds.ts';
 import { verb } from './arguments.ts';
 import { withServices, writtenDown } from './context.ts';
 import { print } from './output.ts';
@@ -56,11 +54,10 @@ export function payoutCommands(program: Command): void {
         throw new AppError('missing_field', 'give --coin and --network, or neither');
       }
       const hold = await withServices(async (context) => {
-        const { orm, currencies } = context;
+        const { currencies, holds } = context;
         const asset = coin === undefined || network === undefined ? null : { coin, network };
         const known = (await currencies.list()).some((row) => row.coin === coin && row.network === network);
         if (asset && !known) throw new AppError('currency_not_found', `there is no ${coin} on ${network}`);
-        const holds = new PayoutHolds(orm, systemClock, createLog('silent'));
         return writtenDown(context, { command: 'payouts stop', reason }, async (em) => {
           const id = await holds.stop(em, asset, reason, null);
           return { result: id, target: `hold:${id}`, after: { coin: coin ?? null, network: network ?? null } };

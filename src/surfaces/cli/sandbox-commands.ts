@@ -7,19 +7,14 @@ import type { LiveNetworks } from '../../chains/families/live-networks.ts';
 import { allNetworks, networkById } from '../../chains/networks/networks.ts';
 import { busyBlocks } from '../../chains/sandbox/sandbox-adapters.ts';
 import { SandboxChain } from '../../chains/sandbox/sandbox-chain.ts';
-import type { Config } from '../../config/settings.ts';
-import { CurrencyService } from '../../market/currencies/currency-service.ts';
 import { Order } from '../../orders/order.entity.ts';
 import { orderNamed } from '../../orders/short-id.ts';
 import { verb } from './arguments.ts';
-import { withDatabase } from './context.ts';
+import { type DatabaseContext, withDatabase } from './context.ts';
 import { type Fields, print } from './output.ts';
 
-interface SandboxContext {
-  readonly config: Config;
-  readonly orm: MikroORM;
+interface SandboxContext extends DatabaseContext {
   readonly sandbox: SandboxChain;
-  readonly networks: LiveNetworks;
 }
 
 /** Parses a whole number of blocks. */
@@ -29,8 +24,8 @@ function blocks(text: string): number {
 }
 
 function withSandbox<T>(command: (context: SandboxContext) => Promise<T>): Promise<T> {
-  return withDatabase(({ config, orm, networks }) =>
-    command({ config, orm, networks, sandbox: new SandboxChain({ orm, clock: systemClock }) }),
+  return withDatabase((context) =>
+    command({ ...context, sandbox: new SandboxChain({ orm: context.orm, clock: systemClock }) }),
   );
 }
 
@@ -103,12 +98,13 @@ function marketCommands(sandbox: Command): void {
     .requiredOption('--coin <coin>', 'ticker')
     .requiredOption('--price <usd>', "price of one unit in US dollars, or 'auto'")
     .action(async ({ coin, price, json }) => {
-      const fixed = await withSandbox(({ config, orm, networks }) => {
+      const fixed = await withSandbox((context) => {
+        const { config, networks } = context;
         if (networks.areOfValue)
           throw new AppError('invalid_value', 'these networks are of value, and so no price is made up');
         if (config.PRICE_SOURCES.length > 0)
           throw new AppError('invalid_value', 'prices come from PRICE_SOURCES, and the sandbox makes none up');
-        return setPrice(orm, coin, price);
+        return setPrice(context, coin, price);
       });
       print(fixed, json);
     });
@@ -116,10 +112,11 @@ function marketCommands(sandbox: Command): void {
     .requiredOption('--coin <coin>', 'ticker')
     .requiredOption('--amount <amount>', "in the coin's units, or 'plenty'")
     .action(async ({ coin, amount, json }) => {
-      const limited = await withSandbox(({ config, orm, networks }) => {
+      const limited = await withSandbox((context) => {
+        const { config, networks } = context;
         if (networks.areOfValue || config.VENUE !== null)
           throw new AppError('invalid_value', 'exchanges are made at VENUE, and the sandbox makes none');
-        return setInventory(orm, coin, amount);
+        return setInventory(context, coin, amount);
       });
       print(limited, json);
     });
@@ -133,11 +130,12 @@ interface DepositOptions {
   readonly network: string | undefined;
 }
 
-async function deposit({ orm, sandbox, networks }: SandboxContext, options: DepositOptions): Promise<Fields> {
+async function deposit(context: SandboxContext, options: DepositOptions): Promise<Fields> {
+  const { orm, sandbox, networks } = context;
   const order = await findOrder(orm, options.order);
   const coin = options.coin ?? order.coinFrom;
   const network = options.network ?? order.networkFrom;
-  const currencies = await new CurrencyService(orm, systemClock).list();
+  const currencies = await context.currencies.list();
   const currency = currencies.find((row) => row.coin === coin && row.network === network);
   if (!currency) throw new AppError('currency_not_found', `there is no ${coin} on ${network}`);
   const chain = chainOf(networks, network);
@@ -201,8 +199,8 @@ async function chainsOf({ orm, networks }: SandboxContext, network: string | und
   return (busy.length > 0 ? busy : own).map(({ chain }) => chain);
 }
 
-async function setPrice(orm: MikroORM, coin: string, text: string): Promise<Fields> {
-  await knownCoin(orm, coin);
+async function setPrice({ orm, currencies }: SandboxContext, coin: string, text: string): Promise<Fields> {
+  await knownCoin(currencies, coin);
   const em = orm.em.fork();
   if (text === 'auto') {
     await em.execute('delete from sandbox_price where coin = ?', [coin]);
@@ -220,8 +218,8 @@ async function setPrice(orm: MikroORM, coin: string, text: string): Promise<Fiel
   return { coin, price: formatDecimal(price) };
 }
 
-async function setInventory(orm: MikroORM, coin: string, text: string): Promise<Fields> {
-  await knownCoin(orm, coin);
+async function setInventory({ orm, currencies }: SandboxContext, coin: string, text: string): Promise<Fields> {
+  await knownCoin(currencies, coin);
   const em = orm.em.fork();
   if (text === 'plenty') {
     await em.execute('delete from sandbox_inventory where coin = ?', [coin]);
@@ -239,8 +237,7 @@ async function setInventory(orm: MikroORM, coin: string, text: string): Promise<
   return { coin, amount: formatDecimal(amount) };
 }
 
-async function knownCoin(orm: MikroORM, coin: string): Promise<void> {
-  const currencies = await new CurrencyService(orm, systemClock).list();
-  if (!currencies.some((row) => row.coin === coin))
+async function knownCoin(currencies: SandboxContext['currencies'], coin: string): Promise<void> {
+  if (!(await currencies.list()).some((row) => row.coin === coin))
     throw new AppError('unknown_coin', `there is no coin ${coin.slice(0, 20)}`);
 }

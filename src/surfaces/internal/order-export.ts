@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { type Request, type Response, Router } from 'express';
-import { AuditLog } from '../../accounts/staff/audit/audit-log.ts';
+import type { AuditLog } from '../../accounts/staff/audit/audit-log.ts';
 import { isPermitted, permissions } from '../../accounts/staff/permissions.ts';
 import type { StaffAuthenticator, StaffCaller } from '../../accounts/staff/staff-authenticator.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -25,7 +25,7 @@ export interface OrderExportOptions {
   readonly log: Log;
   readonly config: Pick<Config, 'INTERNAL_PUBLIC_URL' | 'RATE_LIMIT_SIGN_IN_PER_MIN'>;
   /** Opens the connections of the staff API, which no partner waits for. */
-  readonly database: () => Promise<MikroORM>;
+  readonly database: () => Promise<{ readonly orm: MikroORM; readonly audit: AuditLog }>;
 }
 
 /**
@@ -49,10 +49,10 @@ async function sendOrders(req: Request, res: Response, options: OrderExportOptio
   const { requestId, clientAddress } = res.locals;
   const caller = await permittedCaller(req, clientAddress, options);
   const filter = filterOfAddress(req.query);
-  const orm = await database();
+  const { orm, audit } = await database();
   const now = clock.now();
   const actor = { staffId: caller.id, requestId, ip: addressPrefix(clientAddress) };
-  const chosen = await new AuditLog(orm, clock).act(actor, 'ordersCsv', 'orders as a file', async (em) => {
+  const chosen = await audit.act(actor, 'ordersCsv', 'orders as a file', async (em) => {
     const result = await chooseOrders(em, filter, now);
     const after = { filter: { ...req.query }, rows: result.ids.length, cut: result.isCut };
     return { result, target: 'orders:csv', after };

@@ -1,5 +1,6 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import express, { type Express, type RequestHandler } from 'express';
+import type { AuditLog } from '../../accounts/staff/audit/audit-log.ts';
 import type { StaffAuthenticator } from '../../accounts/staff/staff-authenticator.ts';
 import type { StaffService } from '../../accounts/staff/staff-service.ts';
 import type { StaffSessions } from '../../accounts/staff/staff-sessions.ts';
@@ -22,8 +23,8 @@ export interface StaffServices {
   readonly authenticator: StaffAuthenticator;
   readonly sessions: StaffSessions;
   readonly members: StaffService;
-  /** Opens the connections of the staff API. */
-  readonly database: () => Promise<MikroORM>;
+  /** Opens the connections of the staff API, which no partner waits for. */
+  readonly database: () => Promise<{ readonly orm: MikroORM; readonly audit: AuditLog }>;
   /** Answers /graphql. It authenticates its callers itself, with `staffCaller`. */
   readonly graphql?: RequestHandler;
 }

@@ -5,7 +5,6 @@ import type { RefusalCounter } from '../../accounts/partners/key-refusals.ts';
 import { AppError } from '../../base/errors.ts';
 import { addressPrefix, addressReader, unknownClientWarning } from '../../base/limits/client-address.ts';
 import type { Limiter } from '../../base/limits/limiter.ts';
-import type { PartnerLanes } from '../../base/limits/partner-lanes.ts';
 import { errorMembers, type Log } from '../../base/log.ts';
 import type { ProcessMetrics } from '../../base/telemetry/process-metrics.ts';
 import { isTracing, span } from '../../base/telemetry/tracing.ts';
@@ -21,7 +20,6 @@ import type { OrderService } from '../../orders/order-service.ts';
 import type { FeedWatch } from '../../orders/read/feed-watch.ts';
 import type { PartnerEvents } from '../../orders/read/partner-events.ts';
 import type { PartnerOrders } from '../../orders/read/partner-orders.ts';
-import type { PartnerSandbox } from '../../settlement/sandbox/partner-sandbox.ts';
 import { isOrderPage, type OrderPageSite } from '../pages/order-page-site.ts';
 import { sendAnswer, sendError } from './api/answer.ts';
 import { authorize, createApi } from './api/api.ts';
@@ -53,7 +51,7 @@ import { listPairsHandler, listPairsRefusal } from './partner/pairs.ts';
 import { getPublicStatusHandler } from './partner/public-status.ts';
 import { createQuoteHandler, createQuoteRefusal, getQuoteHandler } from './partner/quotes.ts';
 import { getRateHandler, getRateRefusal } from './partner/rates.ts';
-import { sandboxHandlers, sandboxPaths } from './partner/sandbox.ts';
+import { type SandboxParts, sandboxHandlers, sandboxPaths } from './partner/sandbox.ts';
 import {
   validateAddressHandler,
   validateAddressRefusal,
@@ -62,12 +60,10 @@ import {
 } from './partner/validations.ts';
 import { type WebhookParts, webhookHandlers } from './partner/webhooks.ts';
 
-export interface RestDependencies {
+export interface RestDependencies extends WebhookParts, SandboxParts {
   readonly config: Config;
   readonly log: Log;
   readonly limiter: Limiter;
-  /** The turns of partners at the connections of requests. */
-  readonly lanes: PartnerLanes;
   readonly authenticator: Authenticator;
   readonly catalogue: CurrencyCatalogue;
   readonly assets: Assets;
@@ -80,9 +76,6 @@ export interface RestDependencies {
   readonly choices: OrderChoices;
   readonly addressChecks: AddressChecks;
   readonly events: PartnerEvents;
-  readonly webhooks: Omit<WebhookParts, 'lanes'>;
-  /** Null unless every network is of the sandbox. */
-  readonly sandbox: PartnerSandbox | null;
   readonly feedWatch: FeedWatch;
   readonly eventWaits: EventWaits;
   readonly streamTimes: StreamTimes;
@@ -125,8 +118,8 @@ export async function createRestListener(dependencies: RestDependencies): Promis
     revokeOrderPage: revokeOrderPageHandler(document, changes, partnerOrders),
     listEvents: listEventsHandler(document, eventParts),
     streamEvents: streamEventsHandler(eventParts, dependencies.streamTimes),
-    ...webhookHandlers({ ...dependencies.webhooks, lanes }),
-    ...sandboxHandlers({ ...dependencies.webhooks, sandbox: dependencies.sandbox }),
+    ...webhookHandlers(dependencies),
+    ...sandboxHandlers(dependencies),
     getPublicStatus: getPublicStatusHandler(document, partnerOrders),
     getDocument: getDocumentHandler(document),
   };

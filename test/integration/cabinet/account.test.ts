@@ -1,7 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { type CabinetOperation, hasRight, memberRoles, operationRows } from '../../../src/accounts/members/rights.ts';
 import { RefusalCounter } from '../../../src/accounts/partners/key-refusals.ts';
-import { cabinetPeople } from '../../../src/app/open-cabinet.ts';
+import { cabinetPeople } from '../../../src/app/services.ts';
 import { Big } from '../../../src/base/money.ts';
 import { OrderStats } from '../../../src/operations/order-stats.ts';
 import { cell } from '../../../src/orders/read/csv.ts';

@@ -1,4 +1,4 @@
-import { cabinetPeople } from '../../../src/app/open-cabinet.ts';
+import { cabinetPeople } from '../../../src/app/services.ts';
 import { CabinetClient, cabinetOrigin, cabinetSettings, tokenOf } from '../../support/cabinet/cabinet-client.ts';
 import { SoftAuthenticator } from '../../support/cabinet/soft-authenticator.ts';
 import { TestClock } from '../../support/gateway/clock.ts';

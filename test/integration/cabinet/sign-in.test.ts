@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { Members } from '../../../src/accounts/members/members.ts';
-import { cabinetPeople } from '../../../src/app/open-cabinet.ts';
+import { cabinetPeople } from '../../../src/app/services.ts';
 import {
   CabinetClient,
   cabinetOrigin,

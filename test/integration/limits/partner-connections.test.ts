@@ -1,5 +1,5 @@
 import { Client, type Pool } from 'pg';
-import { cabinetPeople } from '../../../src/app/open-cabinet.ts';
+import { cabinetPeople } from '../../../src/app/services.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
 import type { OperationId } from '../../../src/surfaces/rest/api/contract.ts';
 import { operationRows } from '../../../src/surfaces/rest/api/operations.ts';

@@ -1,4 +1,4 @@
-import { cabinetPeople } from '../../../src/app/open-cabinet.ts';
+import { cabinetPeople } from '../../../src/app/services.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { CabinetClient, cabinetOrigin, cabinetSettings } from '../../support/cabinet/cabinet-client.ts';
 import { type PagedGateway, startPagedGateway } from '../../support/gateway/paged-orders.ts';

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import type { Browser, BrowserContext, BrowserContextOptions, CDPSession, Page } from 'playwright-core';
 import type { MemberRole } from '../../../src/accounts/members/rights.ts';
-import { type CabinetPeople, cabinetPeople } from '../../../src/app/open-cabinet.ts';
+import { type CabinetPeople, cabinetPeople } from '../../../src/app/services.ts';
 import { OrderStats } from '../../../src/operations/order-stats.ts';
 import { seedOrders } from '../database/seed-orders.ts';
 import { TestClock } from '../gateway/clock.ts';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { type MemberRole, memberRoles } from '../../../src/accounts/members/rights.ts';
 import { keyScopes } from '../../../src/accounts/partners/key-scope.ts';
 import { type StaffRole, staffRoles } from '../../../src/accounts/staff/staff-member.entity.ts';
-import { cabinetPeople } from '../../../src/app/open-cabinet.ts';
+import { cabinetPeople } from '../../../src/app/services.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { OrderStats } from '../../../src/operations/order-stats.ts';
 import { CabinetClient, cabinetOrigin, cabinetSettings } from '../cabinet/cabinet-client.ts';

@@ -1,24 +1,26 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
-import { openSandbox, type SandboxSetup } from '../../../src/app/open-sandbox.ts';
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { openSandbox, type SandboxShared } from '../../../src/app/open-sandbox.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { LiveNetworks } from '../../../src/chains/families/live-networks.ts';
 import type { RepeatableRequests } from '../../../src/orders/repeatable-requests.ts';
 import type { Call } from '../../../src/surfaces/rest/api/call.ts';
 import { type SandboxParts, sandboxHandlers } from '../../../src/surfaces/rest/partner/sandbox.ts';
 
-function setup(live: readonly string[]): SandboxSetup {
+const orm = {} as MikroORM;
+
+function setup(live: readonly string[]): SandboxShared {
   const networks = { live: new Map(live.map((chain) => [chain, {}])) } as unknown as LiveNetworks;
-  return { networks } as SandboxSetup;
+  return { clock: systemClock, networks } as SandboxShared;
 }
 
 describe('the sandbox of partners', () => {
   it('is opened where every network is of the sandbox', async () => {
-    expect(await openSandbox({ clock: systemClock, servesPartners: true }, setup([]))).not.toBeNull();
+    expect(await openSandbox({ servesPartners: true }, setup([]), orm)).not.toBeNull();
   });
 
   it('is absent beside one real network, and where no partners are served', async () => {
-    expect(await openSandbox({ clock: systemClock, servesPartners: true }, setup(['bitcoin']))).toBeNull();
-    expect(await openSandbox({ clock: systemClock, servesPartners: false }, setup([]))).toBeNull();
+    expect(await openSandbox({ servesPartners: true }, setup(['bitcoin']), orm)).toBeNull();
+    expect(await openSandbox({ servesPartners: false }, setup([]), orm)).toBeNull();
   });
 
   it('is not there for keys of a gateway that moved money', async () => {

@@ -251,7 +251,6 @@ const layers: Record<string, readonly string[]> = {
     'market/rates',
     'orders',
     'orders/read',
-    'settlement/sandbox',
     'surfaces/pages',
     'surfaces/rest/api',
     'surfaces/rest/cabinet',
@@ -321,7 +320,6 @@ const layers: Record<string, readonly string[]> = {
     'operations',
     'orders',
     'orders/read',
-    'settlement/pay',
     'signer',
   ],
   'main.ts': ['app', 'config'],
@@ -483,6 +481,18 @@ describe('the structure of src', () => {
     const late =
       /^import (?!type )[^;]*'(?:[./\w-]*\/(?:open-staff-api|staff-app|open-signing|open-settlement|migrator)\.ts|openid-client)';/m;
     expect(code.filter((file) => late.test(file.text)).map(({ path }) => path)).toEqual([]);
+  });
+
+  it('builds the services of pools in app/services.ts only, for every surface', () => {
+    const services = code.find(({ path }) => path === 'app/services.ts');
+    const built = new Set([...(services?.text ?? '').matchAll(/new ([A-Z]\w+)\(\{?\s*orm\b/g)].map(([, name]) => name));
+    expect(built.size).toBeGreaterThan(15);
+    const elsewhere = code
+      .filter(({ path, layer }) => /^(app|surfaces)\b/.test(layer) && path !== 'app/services.ts')
+      .flatMap(({ path, text }) => [...text.matchAll(/new ([A-Z]\w+)\(/g)].map(([, name]) => ({ path, name })))
+      .filter(({ name }) => built.has(name))
+      .map(({ path, name }) => `${path} builds ${name}`);
+    expect(elsewhere).toEqual([]);
   });
 
   it('imports the generated contract in rest only', () => {

@@ -1,7 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../../../base/clock.ts';
 import { Big, formatDecimal } from '../../../base/money.ts';
-import { OrderStats, type StatsRow } from '../../../operations/order-stats.ts';
+import type { OrderStats, StatsRow } from '../../../operations/order-stats.ts';
 
 const dayMs = 86_400_000;
 const shownDays = 30;
@@ -76,10 +76,10 @@ export class Glance {
   readonly #clock: Clock;
   readonly #stats: OrderStats;
 
-  constructor(orm: MikroORM, clock: Clock) {
+  constructor(orm: MikroORM, clock: Clock, stats: OrderStats) {
     this.#orm = orm;
     this.#clock = clock;
-    this.#stats = new OrderStats(orm);
+    this.#stats = stats;
   }
 
   /** @param memberId who looks, for the passkeys that this member has. */

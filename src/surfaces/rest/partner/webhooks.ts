@@ -31,6 +31,7 @@ export interface WebhookParts {
   readonly deliveries: DeliveryLog;
   readonly requests: RepeatableRequests;
   readonly replays: Replays;
+  /** The turns of partners at the connections of requests. */
   readonly lanes: PartnerLanes;
 }
 

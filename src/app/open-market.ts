@@ -1,8 +1,9 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
+import type { LiveNetworks } from '../chains/families/live-networks.ts';
 import { fixedRateTimes } from '../config/fixed-rates.ts';
 import type { Config } from '../config/settings.ts';
 import { ExchangeProcess } from '../exchanges/exchange-process.ts';
-import type { CurrencyCatalogue } from '../market/currencies/currency-catalogue.ts';
+import { CurrencyCatalogue } from '../market/currencies/currency-catalogue.ts';
 import { PriceBook, type VenueRules } from '../market/rates/price-book.ts';
 import { PriceOverrideService } from '../market/rates/price-override-service.ts';
 import type { PriceSource } from '../market/rates/price-source.ts';
@@ -12,19 +13,22 @@ import { sandboxPriceOverrides } from '../market/rates/sources/sandbox-price-ove
 import { SandboxPriceSource } from '../market/rates/sources/sandbox-price-source.ts';
 import { VenueDepth } from '../market/rates/sources/venue-depth.ts';
 import type { Foundation } from './foundation.ts';
+import { endPart } from './start-parts.ts';
 
-/** Market prices for quotes, and the prices that staff set instead. */
-export interface Prices {
+/** The currencies, market prices for quotes, and the prices that staff set instead. */
+export interface Market {
+  readonly catalogue: CurrencyCatalogue;
   readonly prices: PriceBook;
   readonly overrides: PriceOverrideService;
 }
 
-/** Loads the first prices and keeps them fresh. */
-export async function openPrices(
-  foundation: Foundation,
-  { orm, catalogue }: { readonly orm: MikroORM; readonly catalogue: CurrencyCatalogue },
-): Promise<Prices> {
+/** Loads the currencies and the first prices, and keeps both fresh. */
+export async function openMarket(foundation: Foundation, networks: LiveNetworks, orm: MikroORM): Promise<Market> {
   const { config, clock, log, closing } = foundation;
+  const catalogue = new CurrencyCatalogue(orm, log, networks);
+  await catalogue.start();
+  closing.add(() => catalogue.stop());
+  endPart('catalogue');
   const source = openPriceSource(foundation, orm);
   const overrides = new PriceOverrideService(orm, clock);
   const prices = new PriceBook({
@@ -41,7 +45,8 @@ export async function openPrices(
   });
   await prices.start(() => catalogue.coins());
   closing.add(() => prices.stop());
-  return { prices, overrides };
+  endPart('prices');
+  return { catalogue, prices, overrides };
 }
 
 /** Opens the price source of the settings: real exchanges, or the sandbox. */

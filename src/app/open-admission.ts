@@ -1,19 +1,43 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { Authenticator } from '../accounts/partners/authenticator.ts';
 import { type LimiterLock, takeLimiterLock } from '../base/db/limiter-lock.ts';
 import { Limiter } from '../base/limits/limiter.ts';
 import { oneRedis } from '../config/parsers.ts';
-import type { Foundation } from './foundation.ts';
+import { type Foundation, inBackground } from './foundation.ts';
+import type { Shared } from './services.ts';
 import { StartError } from './start-error.ts';
 
+const lastUsedFlushMs = 60_000;
 /** How long the start waits for Redis. */
 const redisWaitMs = 1_000;
 
+/** Who is let in, and how often. */
+export interface Admission {
+  readonly authenticator: Authenticator;
+  /** Counts the requests of every surface, in Redis or, without REDIS_URL, in memory. */
+  readonly limiter: Limiter;
+}
+
 /**
- * Counts the requests of every surface, in Redis or, without REDIS_URL, in memory.
+ * Opens the check of partner keys, and the rate limits.
  *
  * @throws StartError when another process would count the same limits apart, or when REDIS_URL
  *   leads to a server that cannot count them.
  */
-export async function openLimits(foundation: Foundation): Promise<Limiter> {
+export async function openAdmission(foundation: Foundation, shared: Shared, orm: MikroORM): Promise<Admission> {
+  const authenticator = openAuthenticator(foundation, shared, orm);
+  return { authenticator, limiter: await openLimits(foundation) };
+}
+
+/** Writes now and then, and at the end, when each key was last used. */
+function openAuthenticator(foundation: Foundation, { hasher }: Shared, orm: MikroORM): Authenticator {
+  const authenticator = new Authenticator(orm, hasher, foundation.clock, foundation.outside.keyRowMs);
+  foundation.closing.add(() => authenticator.flushUsed());
+  inBackground(foundation, lastUsedFlushMs, 'last_used_failed', () => authenticator.flushUsed());
+  return authenticator;
+}
+
+async function openLimits(foundation: Foundation): Promise<Limiter> {
   const { config, servesPartners, outside, log, metrics, closing, onProgress } = foundation;
   const limiter = new Limiter({
     metrics,
