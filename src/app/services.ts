@@ -15,6 +15,7 @@ import type { Log } from '../base/log.ts';
 import type { LiveNetworks } from '../chains/families/live-networks.ts';
 import { cabinetUrl } from '../config/cabinet-url.ts';
 import { gatewayTerms } from '../config/fixed-rates.ts';
+import { isNetwork } from '../config/parsers.ts';
 import { publicUrl } from '../config/public-url.ts';
 import type { Config } from '../config/settings.ts';
 import type { Assets } from '../market/currencies/assets.ts';
@@ -90,8 +91,8 @@ export function sharedOf({ config, clock, log, networks }: Process, hasher: KeyH
     secrets: new SecretBox(hasher.derivedKeys(secretPurpose)),
     egressRules: {
       ports: config.WEBHOOK_PORTS,
-      denyCidrs: config.WEBHOOK_DENY_CIDRS,
-      denyHosts: [...config.WEBHOOK_DENY_HOSTS, ...own],
+      denyCidrs: config.WEBHOOK_DENY.filter(isNetwork),
+      denyHosts: [...config.WEBHOOK_DENY.filter((entry) => !isNetwork(entry)), ...own],
       allowLoopback: config.WEBHOOK_ALLOW_LOOPBACK,
     },
   };

@@ -127,7 +127,6 @@ export const constants = {
     'milliseconds between two blocks of a sandbox chain with pending work; 0 makes blocks by command only',
   ),
   SANDBOX_PRICE_SEED: constant('exchange', 'seed of the small movements of the sandbox prices'),
-  OTEL_TRACES_SAMPLER_ARG: constant('1', 'fraction of traces that are recorded; a collector may sample them'),
 };
 
 type ConstantTable = typeof constants;
@@ -143,9 +142,18 @@ export function constantValues(): Constants {
   return Object.fromEntries(values) as unknown as Constants;
 }
 
-/** The constants that an environment tries to set, each with its value and where that is. */
+/** Settings that went into others, by the names that an operator may still have. */
+const replaced = { WEBHOOK_DENY_CIDRS: 'WEBHOOK_DENY', WEBHOOK_DENY_HOSTS: 'WEBHOOK_DENY' };
+
+/** The names in an environment that are no settings any more, each with what to do. */
 export function refusedNames(environment: Readonly<Record<string, string | undefined>>): string[] {
-  return Object.entries(constants)
+  const refusals = [
+    ...Object.entries(constants).map(([name, { value }]) => {
+      return [name, `it is the constant ${value} in ${constantsFile}; unset it`] as const;
+    }),
+    ...Object.entries(replaced).map(([name, other]) => [name, `set ${other} instead`] as const),
+  ];
+  return refusals
     .filter(([name]) => (environment[name]?.trim() ?? '') !== '')
-    .map(([name, { value }]) => `${name} is not a setting: it is the constant ${value} in ${constantsFile}; unset it`);
+    .map(([name, advice]) => `${name} is not a setting: ${advice}`);
 }

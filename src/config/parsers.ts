@@ -190,9 +190,12 @@ export const cidrList = (text: string): readonly string[] =>
     return cidr;
   });
 
-/** Host names in small letters, separated by commas. */
-export const hostList = (text: string): readonly string[] =>
-  text.split(',').map((part) => host(part.trim()).toLowerCase());
+/** Networks in CIDR form and host names in small letters, separated by commas. */
+export const denyList = (text: string): readonly string[] =>
+  text.split(',').flatMap((part) => (isNetwork(part) ? cidrList(part) : host(part.trim()).toLowerCase()));
+
+/** Whether an entry of `denyList` is a network. No host name has a slash. */
+export const isNetwork = (part: string): boolean => part.includes('/');
 
 /** Countries by their ISO 3166-1 codes of two letters. */
 export const countryList = (text: string): readonly string[] =>

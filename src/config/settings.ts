@@ -8,11 +8,11 @@ import {
   cidrList,
   coin,
   countryList,
+  denyList,
   exchange,
   exchanges,
   fraction,
   host,
-  hostList,
   integer,
   issuer,
   oneOf,
@@ -256,15 +256,10 @@ export const settings = {
     "most US dollars within 24 hours that a partner's refunds to addresses set after the create may pay without staff; 0 leaves them all to staff; it bounds what a stolen key can redirect",
   ),
   DEPOSIT_WINDOW_SEC: setting(integer(1, 604_800), '1800', 'seconds that an order waits for its deposit'),
-  WEBHOOK_DENY_CIDRS: list(
-    cidrList,
-    '198.51.100.0/24',
-    'public networks of yours that webhooks never connect to, separated by commas; private and special networks are always refused',
-  ),
-  WEBHOOK_DENY_HOSTS: list(
-    hostList,
-    'api.example.com',
-    'names of yours that are no webhook endpoints, with all names below them, separated by commas',
+  WEBHOOK_DENY: list(
+    denyList,
+    '198.51.100.0/24,api.example.com',
+    'public networks of yours that webhooks never connect to, and names of yours that are no webhook endpoints, with all names below them, separated by commas; private and special networks are always refused',
   ),
   WEBHOOK_PROXY: optional(
     url('http:'),
@@ -416,6 +411,7 @@ export const settings = {
     'http://127.0.0.1:4318',
     'OpenTelemetry collector that receives traces, by OTLP over HTTP; without it nothing is traced',
   ),
+  OTEL_TRACES_SAMPLER_ARG: setting(fraction, '1', 'fraction of traces that are recorded', '0.1'),
   LOG_LEVEL: setting(
     oneOf('silent', 'error', 'warn', 'info', 'debug'),
     'info',

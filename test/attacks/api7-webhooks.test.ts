@@ -27,7 +27,7 @@ let connections = 0;
 
 beforeAll(async () => {
   gateway = await startSettledGateway({
-    settings: { WEBHOOK_DENY_HOSTS: 'gateway.example.com', WEBHOOK_PORTS: '443,8443' },
+    settings: { WEBHOOK_DENY: '198.51.100.0/24,gateway.example.com', WEBHOOK_PORTS: '443,8443' },
   });
   ({ key } = await gateway.partner());
   certificate = await makeCertificate(['hooks.test', '*.hooks.test']);

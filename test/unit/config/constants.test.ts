@@ -20,6 +20,13 @@ describe('a constant', () => {
     expect(problems.map((problem) => /^\w+/.exec(problem)?.[0])).toEqual(['ROLE', 'PORT', ...names]);
   });
 
+  it.each([
+    'WEBHOOK_DENY_CIDRS',
+    'WEBHOOK_DENY_HOSTS',
+  ])('or an earlier name, %s, is refused with the setting to use', (name) => {
+    expect(problemsOf({ [name]: '198.51.100.0/24' })).toEqual([`${name} is not a setting: set WEBHOOK_DENY instead`]);
+  });
+
   it('is no setting, and has its value in every config', () => {
     expect(names.filter((name) => name in settings)).toEqual([]);
     expect(loadConfig({})).toMatchObject(constantValues());
