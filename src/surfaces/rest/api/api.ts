@@ -156,6 +156,10 @@ type AnyReply = { status: number; headers?: Record<string, string> } & (
 function toAnswer(reply: AnyReply): Answer {
   const { status, headers = {} } = reply;
   if ('image' in reply) return { status, headers, type: 'image/svg+xml; charset=utf-8', body: reply.image };
-  if ('stream' in reply) return { status, headers, type: 'text/event-stream', stream: reply.stream };
+  if ('stream' in reply) {
+    // nginx would keep events until its buffer is full.
+    const unbuffered = { ...headers, 'X-Accel-Buffering': 'no' };
+    return { status, headers: unbuffered, type: 'text/event-stream', stream: reply.stream };
+  }
   return reply.body === undefined ? { status, headers } : { status, headers, type: jsonType, body: reply.body };
 }
