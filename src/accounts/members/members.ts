@@ -3,8 +3,10 @@ import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { validate as isUuid, v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, fieldError } from '../../base/errors.ts';
+import { partnerInactive } from '../partners/authenticator.ts';
+import type { PartnerStatus } from '../partners/partner.entity.ts';
 import type { Passkeys, PasskeyUser } from './passkeys.ts';
-import { type MemberRole, type OperationRow, requireRight, signedOut } from './rights.ts';
+import { type MemberRole, type OperationRow, requireActive, requireRight, signedOut } from './rights.ts';
 import { hashOf, type MemberCaller, type MemberSessions, type SessionOrigin } from './sessions.ts';
 
 /** How long an invitation can be accepted. */
@@ -54,6 +56,7 @@ interface InvitationRow {
   readonly id: string;
   readonly partner_id: string;
   readonly partner_name: string;
+  readonly partner_status: PartnerStatus;
   readonly member_id: string | null;
   readonly name: string;
   readonly role: MemberRole;
@@ -79,19 +82,23 @@ export class Members {
 
   /**
    * Makes the changes by a partner's members take turns, until the caller's transaction ends. A
-   * member who was removed, or lost the role, while the change waited may no longer make it.
+   * member who was removed, or lost the role, while the change waited may no longer make it. Nor
+   * may a partner that became inactive.
    *
-   * @throws AppError unauthorized, insufficient_role
+   * @throws AppError unauthorized, insufficient_role, partner_inactive
    */
-  async takeTurn(em: EntityManager, caller: MemberCaller, needs: OperationRow['needs']): Promise<void> {
+  async takeTurn(em: EntityManager, caller: MemberCaller, row: OperationRow): Promise<void> {
     await lockPartner(em, caller.partnerId);
-    const [present] = await em.execute<{ role: MemberRole }[]>(
-      `select m.role from partner_session s join partner_member m on m.id = s.member_id and m.removed_at is null
+    const [present] = await em.execute<{ role: MemberRole; status: PartnerStatus }[]>(
+      `select m.role, p.status
+         from partner_session s join partner_member m on m.id = s.member_id and m.removed_at is null
+         join partner p on p.id = m.partner_id
         where s.id = ? and s.ended_at is null`,
       [caller.sessionId],
     );
     if (!present) throw signedOut();
-    requireRight(present.role, needs);
+    requireRight(present.role, row.needs);
+    requireActive(present.status, row, false);
   }
 
   /**
@@ -171,7 +178,10 @@ export class Members {
     return { partnerId: row.partner_id, name: row.name, role: row.role };
   }
 
-  /** @throws AppError invitation_not_found when the link is unknown, used, withdrawn or too old. */
+  /**
+   * @throws AppError invitation_not_found when the link is unknown, used, withdrawn or too old;
+   *   partner_inactive, unless it recovers a member.
+   */
   async open(token: string): Promise<OpenedInvitation> {
     const row = await this.#invitation(this.#options.orm.em.fork(), token, false);
     const options = await this.#options.passkeys.beginRegistration(
@@ -193,7 +203,7 @@ export class Members {
    * member's passkeys and ends the member's sessions. Of two at once, one wins.
    *
    * @returns the member's id, and the secret of the session.
-   * @throws AppError invitation_not_found, passkey_refused
+   * @throws AppError invitation_not_found, partner_inactive, passkey_refused
    */
   async accept(
     token: string,
@@ -342,18 +352,23 @@ export class Members {
 
   async #invitation(em: EntityManager, token: string, forUpdate: boolean): Promise<InvitationRow> {
     const [row] = await em.execute<InvitationRow[]>(
-      `select i.id, i.partner_id, p.name as partner_name, i.member_id, i.name, i.role, i.expires_at
+      `select i.id, i.partner_id, p.name as partner_name, p.status as partner_status, i.member_id,
+              i.name, i.role, i.expires_at
          from partner_invitation i join partner p on p.id = i.partner_id
          left join partner_member m on m.id = i.member_id
         where i.token_hash = ? and i.ended_at is null and i.expires_at > ? and m.removed_at is null
         ${forUpdate ? 'for update of i' : ''}`,
       [hashOf(token), this.#options.clock.now()],
     );
-    if (row) return row;
-    throw new AppError(
-      'invitation_not_found',
-      'this invitation is unknown, used, withdrawn or older than 72 hours; ask for a new one',
-    );
+    if (!row) {
+      throw new AppError(
+        'invitation_not_found',
+        'this invitation is unknown, used, withdrawn or older than 72 hours; ask for a new one',
+      );
+    }
+    // A recovery makes no new member, and ends what a thief of the passkey has.
+    if (row.partner_status !== 'active' && row.member_id === null) throw partnerInactive();
+    return row;
   }
 }
 
@@ -377,7 +392,7 @@ export async function openInvitations(
   partnerIds: readonly string[],
 ): Promise<(InvitationView & { readonly partnerId: string })[]> {
   const rows = await em.execute<
-    (Omit<InvitationRow, 'partner_name'> & { invited_by: string | null; created_at: string })[]
+    (Omit<InvitationRow, 'partner_name' | 'partner_status'> & { invited_by: string | null; created_at: string })[]
   >(
     `select i.id, i.partner_id, i.name, i.role, i.member_id, i.expires_at, i.created_at, by_member.name as invited_by
        from partner_invitation i left join partner_member by_member on by_member.id = i.invited_by

@@ -3,6 +3,7 @@ import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
+import type { PartnerStatus } from '../partners/partner.entity.ts';
 import type { MemberRole } from './rights.ts';
 
 /** The longest life of a session, even while it is used. */
@@ -27,6 +28,7 @@ export interface MemberCaller {
   readonly name: string;
   readonly role: MemberRole;
   readonly partnerId: string;
+  readonly partnerStatus: PartnerStatus;
 }
 
 /** Where a session begins. */
@@ -52,6 +54,7 @@ interface CallerRow {
   readonly name: string;
   readonly role: MemberRole;
   readonly partner_id: string;
+  readonly partner_status: PartnerStatus;
 }
 
 /**
@@ -111,8 +114,10 @@ export class MemberSessions {
     const now = this.#clock.now();
     const em = this.#orm.em.fork();
     const [row] = await em.execute<CallerRow[]>(
-      `select s.id, s.created_at, s.last_seen_at, s.expires_at, m.id as member_id, m.name, m.role, m.partner_id
+      `select s.id, s.created_at, s.last_seen_at, s.expires_at, m.id as member_id, m.name, m.role, m.partner_id,
+              p.status as partner_status
          from partner_session s join partner_member m on m.id = s.member_id and m.removed_at is null
+         join partner p on p.id = m.partner_id
         where s.secret_hash = ? and s.ended_at is null and s.expires_at > ? and s.last_seen_at > ?`,
       [hashOf(secret), now, new Date(now.getTime() - idleMs)],
     );
@@ -133,6 +138,7 @@ export class MemberSessions {
       name: row.name,
       role: row.role,
       partnerId: row.partner_id,
+      partnerStatus: row.partner_status,
     };
   }
 

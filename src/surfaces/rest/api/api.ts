@@ -1,8 +1,9 @@
 import { parse as parseQuery } from 'node:querystring';
+import { partnerInactive } from '../../../accounts/partners/authenticator.ts';
 import { AppError, errorFromFaults, type FieldFault, isShapeFault } from '../../../base/errors.ts';
 import type { PartnerLanes } from '../../../base/limits/partner-lanes.ts';
 import { isDecimal } from '../../../base/money.ts';
-import { orderNotFound, partnerInactive } from '../../../orders/order-errors.ts';
+import { orderNotFound } from '../../../orders/order-errors.ts';
 import { endpointNotFound } from '../../../webhooks/endpoint-service.ts';
 import { type Answer, jsonType } from './answer.ts';
 import { missingKey, verifySignature } from './authenticate.ts';

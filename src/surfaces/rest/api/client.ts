@@ -1,6 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { type AddressReader, forwardedScheme, isLoopback, type RequestOrigin } from '../../../base/limits/client-address.ts';
+import {
+  type AddressReader,
+  forwardedScheme,
+  isLoopback,
+  type RequestOrigin,
+} from '../../../base/limits/client-address.ts';
 
 /** The client of a request. */
 export interface Client extends RequestOrigin {
