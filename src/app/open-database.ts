@@ -20,7 +20,7 @@ const staffStatementMs = 5_000;
 type Bounds = Pick<OrmOptions, 'poolSize' | 'lockTimeoutMs' | 'statementTimeoutMs' | 'prefersIndexes'>;
 
 /** Each pool of connections by its use, so that no use waits for the connections of another. */
-const pools = {
+export const pools = {
   requests: (config: Config): Bounds => ({
     poolSize: config.DATABASE_POOL_SIZE,
     lockTimeoutMs: requestLockMs,

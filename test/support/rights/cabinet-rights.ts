@@ -353,7 +353,7 @@ async function cellFor(world: RightsWorld, found: Operation, caller: Caller, req
 
 /** Operations that need no session. */
 const openOperations = ['acceptInvitation', 'beginSignIn', 'openInvitation', 'signIn', 'signOut'];
-/** Operations that end access, and those that lead to that. */
+/** Operations that end access, and the steps before them. */
 const endingOperations = [
   'beginConfirmation',
   'confirm',
