@@ -20,7 +20,7 @@ const staffStatementMs = 5_000;
 type Bounds = Pick<OrmOptions, 'poolSize' | 'lockTimeoutMs' | 'statementTimeoutMs' | 'prefersIndexes'>;
 
 /** Each pool of connections by its use, so that no use waits for the connections of another. */
-const pools = {
+export const pools = {
   requests: (config: Config): Bounds => ({
     poolSize: config.DATABASE_POOL_SIZE,
     lockTimeoutMs: requestLockMs,
@@ -40,7 +40,11 @@ const pools = {
     lockTimeoutMs: requestLockMs,
     statementTimeoutMs: staffStatementMs,
   }),
-  staff: (config: Config): Bounds => ({ poolSize: config.STAFF_POOL_SIZE, statementTimeoutMs: staffStatementMs }),
+  staff: (config: Config): Bounds => ({
+    poolSize: config.STAFF_POOL_SIZE,
+    lockTimeoutMs: requestLockMs,
+    statementTimeoutMs: staffStatementMs,
+  }),
 };
 
 /** A partner holds at most one part in so many of the connections of requests, and at least one. */
@@ -50,9 +54,12 @@ const requestParts = 4;
  * come at once. Each keeps a body of 16 KiB at most.
  */
 const mostWaiting = 1_000;
+/** How long such a request waits. */
+const longestWaitMs = 10_000;
 
 export function requestLanes({ DATABASE_POOL_SIZE }: Config): LaneBounds {
-  return { working: Math.max(1, Math.floor(DATABASE_POOL_SIZE / requestParts)), waiting: mostWaiting };
+  const working = Math.max(1, Math.floor(DATABASE_POOL_SIZE / requestParts));
+  return { working, waiting: mostWaiting, waitMs: longestWaitMs };
 }
 
 type Pools = keyof typeof pools;

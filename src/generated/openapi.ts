@@ -2376,6 +2376,8 @@ export type components = {
         ETag: string;
         /** @description How long the answer may be kept. */
         "Cache-Control": string;
+        /** @description Tells proxies such as nginx to pass each event on at once. */
+        "X-Accel-Buffering": "no";
         /** @description Identifier of this request; quote it to support. */
         "X-Request-Id": string;
         /** @description Whole seconds to wait before trying again. */
@@ -3623,6 +3625,7 @@ export interface operations {
             200: {
                 headers: {
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Accel-Buffering": components["headers"]["X-Accel-Buffering"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];

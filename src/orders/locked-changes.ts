@@ -1,4 +1,5 @@
 import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
+import { partnerInactive } from '../accounts/partners/authenticator.ts';
 import type { Clock } from '../base/clock.ts';
 import { brokenConstraint, sqlState } from '../base/db/database.ts';
 import { AppError } from '../base/errors.ts';
@@ -6,7 +7,7 @@ import { annotate } from '../base/telemetry/tracing.ts';
 import { earlierAnswer, inFlight, lockNotAvailable, type Repeatable } from './idempotency.ts';
 import { IdempotencyKey } from './idempotency-key.entity.ts';
 import { Order } from './order.entity.ts';
-import { orderNotFound, partnerInactive } from './order-errors.ts';
+import { orderNotFound } from './order-errors.ts';
 import { orderNamed } from './short-id.ts';
 
 /** An order under its row lock, inside the transaction that changes it. */

@@ -4,8 +4,3 @@ import { AppError } from '../base/errors.ts';
 export function orderNotFound(): AppError {
   return new AppError('order_not_found', 'there is no such order');
 }
-
-/** The answer to a partner whose account is inactive. */
-export function partnerInactive(): AppError {
-  return new AppError('partner_inactive', 'this partner account is not active; contact support');
-}

@@ -1,6 +1,6 @@
 import type { MikroORM, QueryResult } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
-import type { Caller } from '../accounts/partners/authenticator.ts';
+import { type Caller, partnerInactive } from '../accounts/partners/authenticator.ts';
 import type { Clock } from '../base/clock.ts';
 import { brokenConstraint, sqlState } from '../base/db/database.ts';
 import { PreparedStatements } from '../base/db/prepared.ts';
@@ -17,7 +17,7 @@ import { earlierAnswer, inFlight, lockNotAvailable, type Repeatable, sameRequest
 import type { OpenOrders, OrderHeadroom } from './open-orders.ts';
 import { type OnBatch, OrderBatches } from './order-batches.ts';
 import { type CreateOrder, type Draft, OrderDrafts, orderWarnings } from './order-drafts.ts';
-import { orderNotFound, partnerInactive } from './order-errors.ts';
+import { orderNotFound } from './order-errors.ts';
 import type { OrderPages } from './order-pages.ts';
 import {
   addressPlaceholder,

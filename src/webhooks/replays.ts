@@ -5,6 +5,8 @@ import type { Effect, RepeatableRequests, RepeatedAnswer } from '../orders/repea
 
 /** Connections of a process for replays. */
 export const replayPoolSize = 2;
+/** How long a replay waits for others of its partner, and then for those of all. */
+const turnMs = 20_000;
 
 /**
  * The turns of replays, which take seconds. They have connections of their own, so that no other
@@ -13,8 +15,8 @@ export const replayPoolSize = 2;
  */
 export class Replays {
   readonly #requests: RepeatableRequests;
-  readonly #ofPartner = new PartnerLanes({ working: 1, waiting: 4 });
-  readonly #ofAll = new PartnerLanes({ working: replayPoolSize, waiting: 100 });
+  readonly #ofPartner = new PartnerLanes({ working: 1, waiting: 4, waitMs: turnMs });
+  readonly #ofAll = new PartnerLanes({ working: replayPoolSize, waiting: 100, waitMs: turnMs });
 
   /** @param requests over connections for replays alone. */
   constructor(requests: RepeatableRequests) {
@@ -24,7 +26,7 @@ export class Replays {
   /**
    * Runs a replay in a transaction when its turn has come, as `RepeatableRequests` does.
    *
-   * @throws AppError rate_limited when too many replays wait.
+   * @throws AppError rate_limited when too many replays wait, or the turn does not come in time.
    */
   run(
     partnerId: string,

@@ -84,30 +84,86 @@ it('a member who signs in again and again keeps few rows', async () => {
   expect((await owner.call('GET', '/session')).status).toBe(200);
 });
 
-it('a partner whose requests hang leaves the cabinet to the members of others', async () => {
-  const slow = await member();
-  const [{ id } = { id: '' }] = [await gateway.partners.create('Other shop')];
-  const hanging = partnerId;
-  partnerId = id;
-  const other = await member();
+const noWebhook = '/webhooks/00000000-0000-7000-8000-000000000000';
+const lockWaits = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+
+/**
+ * Lets tests of webhooks hang while other requests are made.
+ *
+ * @param least tests that hang before the others begin.
+ */
+async function whileTestsHang(
+  slow: readonly CabinetClient[],
+  least: number,
+  others: () => Promise<unknown>,
+): Promise<void> {
   const locker = new Client({ connectionString: gateway.databaseUrl });
   await locker.connect();
   try {
-    await locker.query('begin');
-    await locker.query('select 1 from partner where id = $1 for update', [hanging]);
+    await locker.query('begin; lock table webhook_allowance in access exclusive mode');
     const ended: number[] = [];
-    const requests = Array.from({ length: 12 }, async () => {
-      const { status } = await slow.call('DELETE', '/invitations/00000000-0000-7000-8000-000000000000');
-      ended.push(status);
+    const requests = slow.map(async (client) => {
+      ended.push((await client.call('POST', `${noWebhook}/test`)).status);
     });
-    const waits = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
-    while ((await query(gateway.databaseUrl, waits)).length < 2);
-    expect((await other.call('GET', '/home')).status).toBe(200);
-    attempt('requests that had to end first', ended, []);
+    while ((await query(gateway.databaseUrl, lockWaits)).length < least);
+    await others();
+    // Each is given up after two seconds.
+    attempt('requests that had to end first', ended.length < slow.length / 2, true);
     await locker.query('rollback');
     await Promise.all(requests);
-    expect(ended).toEqual(Array(12).fill(404));
   } finally {
     await locker.end();
   }
+}
+
+it('a partner whose requests hang leaves the cabinet to the members of others', async () => {
+  const hanging = [await member(), await member()];
+  ({ id: partnerId } = await gateway.partners.create('Other shop'));
+  const other = await member();
+  await whileTestsHang(Array(12).fill(hanging).flat(), 2, async () => {
+    attempt('a request of another partner', (await other.call('GET', '/home')).status, 200);
+  });
+});
+
+it('a member whose requests hang leaves the cabinet to the other members of the partner', async () => {
+  const hanging = await member('developer');
+  const other = await member('developer');
+  await whileTestsHang(Array(12).fill(hanging), 1, async () => {
+    attempt('a request of another member', (await other.call('GET', '/home')).status, 200);
+  });
+});
+
+it('what ends access waits for no request that hangs, of the same session or of other partners', async () => {
+  const first = await gateway.partners.create('Yet another shop');
+  const mine = partnerId;
+  partnerId = first.id;
+  const strangers = [await member(), await member()];
+  partnerId = mine;
+  const owner = await member();
+  const thief = owner.copy();
+  owner.cookie = null;
+  await owner.signIn();
+  const accomplice = await member('developer');
+  const { json: made } = await owner.sure('issueKey', 'POST', '/keys', { label: 'x', scopes: ['orders:read'] });
+  await owner.sure('invite', 'POST', '/invitations', { name: 'Accomplice', role: 'owner' });
+  const { member: removed } = await accomplice.done('GET', '/session');
+  const slow = [thief, accomplice, ...strangers];
+  await whileTestsHang(
+    slow.flatMap((client) => Array(6).fill(client)),
+    3,
+    async () => {
+      const { data } = await owner.done('GET', '/sessions');
+      const stolen = data.find(({ is_current }: { is_current: boolean }) => !is_current);
+      attempt('to end a session', (await owner.call('DELETE', `/sessions/${stolen.id}`)).status, 204);
+      const { key } = made;
+      attempt('to end a key', (await owner.call('POST', `/keys/${key.key_id}/revoke`)).status, 200);
+      const { invitations } = await owner.done('GET', '/team');
+      const [{ id }] = invitations;
+      attempt('to withdraw an invitation', (await owner.call('DELETE', `/invitations/${id}`)).status, 204);
+      const end = await owner.sure('removeMember', 'DELETE', `/members/${removed.id}`);
+      attempt('to remove a member', end.status, 204);
+      attempt('to sign out', (await owner.call('POST', '/sign-out')).status, 204);
+      attempt('to sign in', (await owner.signIn()).status, 200);
+    },
+  );
 });

@@ -110,8 +110,19 @@ describe('an answer', () => {
 
   it('over HTTPS has Strict-Transport-Security', async () => {
     for (const path of [`${rest}/currencies`, `${rest}/nothing-here`, `${internal}/sign-in`, `${internal}/graphql`]) {
-      const reply = await fetch(path, { headers: { 'X-Forwarded-Proto': 'https' } });
-      attempt(path, /max-age=\d{8}/.test(reply.headers.get('strict-transport-security') ?? ''), true);
+      for (const [scheme, isSecure] of [
+        ['https', true],
+        ['HTTPS', true],
+        ['Https', true],
+        [' HTTPS ,http', true],
+        ['http', false],
+        ['http, https', false],
+        ['https:', false],
+      ] as const) {
+        const reply = await fetch(path, { headers: { 'X-Forwarded-Proto': scheme } });
+        const header = reply.headers.get('strict-transport-security') ?? '';
+        attempt(`${path} by '${scheme}'`, /max-age=\d{8}/.test(header), isSecure);
+      }
     }
   });
 });

@@ -3,12 +3,13 @@ import { type EntityManager, type FilterQuery, LockMode, type MikroORM } from '@
 import { validate as isUuid, v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, fieldError } from '../../base/errors.ts';
+import { partnerInactive } from '../partners/authenticator.ts';
 import { PartnerInvitation } from './partner-invitation.entity.ts';
 import { PartnerMember } from './partner-member.entity.ts';
 import { PartnerPasskey } from './partner-passkey.entity.ts';
 import { PartnerSession } from './partner-session.entity.ts';
 import type { Passkeys, PasskeyUser } from './passkeys.ts';
-import { type MemberRole, type OperationRow, requireRight, signedOut } from './rights.ts';
+import { type MemberRole, type OperationRow, requireActive, requireRight, signedOut } from './rights.ts';
 import { hashOf, type MemberCaller, type MemberSessions, type SessionOrigin } from './sessions.ts';
 
 /** How long an invitation can be accepted. */
@@ -73,19 +74,21 @@ export class Members {
 
   /**
    * Makes the changes by a partner's members take turns, until the caller's transaction ends. A
-   * member who was removed, or lost the role, while the change waited may no longer make it.
+   * member who was removed, or lost the role, while the change waited may no longer make it. Nor
+   * may a partner that became inactive.
    *
-   * @throws AppError unauthorized, insufficient_role
+   * @throws AppError unauthorized, insufficient_role, partner_inactive
    */
-  async takeTurn(em: EntityManager, caller: MemberCaller, needs: OperationRow['needs']): Promise<void> {
+  async takeTurn(em: EntityManager, caller: MemberCaller, row: OperationRow): Promise<void> {
     await lockPartner(em, caller.partnerId);
     const present = await em.findOne(
       PartnerSession,
       { id: caller.sessionId, endedAt: null, member: { removedAt: null } },
-      { populate: ['member'], refresh: true },
+      { populate: ['member.partner'], refresh: true },
     );
     if (!present) throw signedOut();
-    requireRight(present.member.role, needs);
+    requireRight(present.member.role, row.needs);
+    requireActive(present.member.partner.status, row, false);
   }
 
   /**
@@ -151,7 +154,10 @@ export class Members {
     return { partnerId: row.partner.id, name: row.name, role: row.role };
   }
 
-  /** @throws AppError invitation_not_found when the link is unknown, used, withdrawn or too old. */
+  /**
+   * @throws AppError invitation_not_found when the link is unknown, used, withdrawn or too old;
+   *   partner_inactive, unless it recovers a member.
+   */
   async open(token: string): Promise<OpenedInvitation> {
     const row = await this.#invitation(this.#options.orm.em.fork(), token, false);
     const options = await this.#options.passkeys.beginRegistration(
@@ -173,7 +179,7 @@ export class Members {
    * member's passkeys and ends the member's sessions. Of two at once, one wins.
    *
    * @returns the member's id, and the secret of the session.
-   * @throws AppError invitation_not_found, passkey_refused
+   * @throws AppError invitation_not_found, partner_inactive, passkey_refused
    */
   async accept(
     token: string,
@@ -317,14 +323,16 @@ export class Members {
       { tokenHash: hashOf(token), endedAt: null, expiresAt: { $gt: this.#options.clock.now() } },
       { lockMode: isLocked ? LockMode.PESSIMISTIC_WRITE : LockMode.NONE, refresh: true },
     );
-    if (row) {
-      await em.populate(row, ['partner', 'member']);
-      if (!row.member?.removedAt) return row;
+    if (row) await em.populate(row, ['partner', 'member'], { refresh: true });
+    if (!row || row.member?.removedAt) {
+      throw new AppError(
+        'invitation_not_found',
+        'this invitation is unknown, used, withdrawn or older than 72 hours; ask for a new one',
+      );
     }
-    throw new AppError(
-      'invitation_not_found',
-      'this invitation is unknown, used, withdrawn or older than 72 hours; ask for a new one',
-    );
+    // A recovery makes no new member, and ends what a thief of the passkey has.
+    if (row.partner.status !== 'active' && row.member === null) throw partnerInactive();
+    return row;
   }
 }
 

@@ -1,5 +1,7 @@
 import { AppError } from '../../base/errors.ts';
 import type { operations } from '../../generated/cabinet.ts';
+import { partnerInactive } from '../partners/authenticator.ts';
+import type { PartnerStatus } from '../partners/partner.entity.ts';
 
 export const memberRoles = ['owner', 'developer', 'finance', 'viewer'] as const;
 export type MemberRole = (typeof memberRoles)[number];
@@ -30,6 +32,16 @@ export function requireRight(role: MemberRole, needs: OperationRow['needs']): vo
   throw new AppError('insufficient_role', `the role ${role} may not do this; ask an owner`);
 }
 
+/**
+ * An inactive partner reads, and ends what it has. It gets nothing new and asks for no work.
+ *
+ * @throws AppError partner_inactive
+ */
+export function requireActive(status: PartnerStatus, { endsAccess, needs }: OperationRow, isReading: boolean): void {
+  if (status === 'active' || isReading || endsAccess || needs === 'nothing') return;
+  throw partnerInactive();
+}
+
 /** The refusal of a request without a session that holds. */
 export function signedOut(): AppError {
   return new AppError('unauthorized', 'you are signed out; sign in with your passkey');
@@ -49,46 +61,51 @@ export interface OperationRow {
   readonly needs: 'nothing' | 'member' | Right;
   /** Whether the passkey must be asked again, for this very operation. */
   readonly isConfirmed?: true;
+  /**
+   * Whether it ends access, or is a step to that. It waits for no other request of the partner, and
+   * an inactive partner may do it.
+   */
+  readonly endsAccess?: true;
 }
 
 /** One row for each operation of cabinet-openapi.yaml. The compiler refuses a missing one. */
 export const operationRows: Readonly<Record<CabinetOperation, OperationRow>> = {
-  getSession: { needs: 'member' },
+  getSession: { needs: 'member', endsAccess: true },
   beginSignIn: { needs: 'nothing' },
   signIn: { needs: 'nothing' },
   signOut: { needs: 'nothing' },
   openInvitation: { needs: 'nothing' },
   acceptInvitation: { needs: 'nothing' },
-  listPasskeys: { needs: 'member' },
+  listPasskeys: { needs: 'member', endsAccess: true },
   addPasskey: { needs: 'member', isConfirmed: true },
   beginPasskey: { needs: 'member' },
-  removePasskey: { needs: 'member', isConfirmed: true },
-  beginConfirmation: { needs: 'member' },
-  confirm: { needs: 'member' },
-  listSessions: { needs: 'member' },
-  endSession: { needs: 'member' },
-  getTeam: { needs: 'team:read' },
+  removePasskey: { needs: 'member', isConfirmed: true, endsAccess: true },
+  beginConfirmation: { needs: 'member', endsAccess: true },
+  confirm: { needs: 'member', endsAccess: true },
+  listSessions: { needs: 'member', endsAccess: true },
+  endSession: { needs: 'member', endsAccess: true },
+  getTeam: { needs: 'team:read', endsAccess: true },
   invite: { needs: 'team:write', isConfirmed: true },
-  withdrawInvitation: { needs: 'team:write' },
+  withdrawInvitation: { needs: 'team:write', endsAccess: true },
   changeMember: { needs: 'team:write', isConfirmed: true },
-  removeMember: { needs: 'team:write', isConfirmed: true },
+  removeMember: { needs: 'team:write', isConfirmed: true, endsAccess: true },
   recoverMember: { needs: 'team:write', isConfirmed: true },
   getHome: { needs: 'orders:read' },
   getLimits: { needs: 'orders:read' },
-  listKeys: { needs: 'keys:read' },
+  listKeys: { needs: 'keys:read', endsAccess: true },
   issueKey: { needs: 'keys:write', isConfirmed: true },
   rollKey: { needs: 'keys:write', isConfirmed: true },
   // Ending a key must be quick when it was stolen.
-  revokeKey: { needs: 'keys:write' },
+  revokeKey: { needs: 'keys:write', endsAccess: true },
   setKeyNetworks: { needs: 'keys:write', isConfirmed: true },
   listOrders: { needs: 'orders:read' },
   getOrder: { needs: 'orders:read' },
   // The addresses of an order are fixed, and each answer is an offer of the gateway.
   answerOrder: { needs: 'orders:answer' },
-  listWebhooks: { needs: 'webhooks:read' },
+  listWebhooks: { needs: 'webhooks:read', endsAccess: true },
   createWebhook: { needs: 'webhooks:write', isConfirmed: true },
   changeWebhook: { needs: 'webhooks:write', isConfirmed: true },
-  deleteWebhook: { needs: 'webhooks:write', isConfirmed: true },
+  deleteWebhook: { needs: 'webhooks:write', isConfirmed: true, endsAccess: true },
   rotateWebhookSecret: { needs: 'webhooks:write', isConfirmed: true },
   testWebhook: { needs: 'webhooks:write' },
   listDeliveries: { needs: 'webhooks:read' },

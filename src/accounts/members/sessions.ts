@@ -3,6 +3,7 @@ import type { EntityManager, FilterQuery, MikroORM } from '@mikro-orm/postgresql
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
+import type { PartnerStatus } from '../partners/partner.entity.ts';
 import { PartnerSession } from './partner-session.entity.ts';
 import type { MemberRole } from './rights.ts';
 
@@ -28,6 +29,7 @@ export interface MemberCaller {
   readonly name: string;
   readonly role: MemberRole;
   readonly partnerId: string;
+  readonly partnerStatus: PartnerStatus;
 }
 
 /** Where a session begins. */
@@ -99,7 +101,7 @@ export class MemberSessions {
     const session = await em.findOne(
       PartnerSession,
       { secretHash: hashOf(secret), ...isOpen(now), member: { removedAt: null } },
-      { populate: ['member'] },
+      { populate: ['member.partner'] },
     );
     if (!session) return null;
     const { id, createdAt, expiresAt, member } = session;
@@ -117,6 +119,7 @@ export class MemberSessions {
       name: member.name,
       role: member.role,
       partnerId: member.partner.id,
+      partnerStatus: member.partner.status,
     };
   }
 

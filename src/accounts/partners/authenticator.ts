@@ -2,6 +2,7 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
 import { ApiKey } from './api-key.entity.ts';
 import type { KeyScope } from './key-scope.ts';
 import type { Partner } from './partner.entity.ts';
@@ -142,6 +143,11 @@ export class Authenticator {
   #read(keyId: string): Promise<ApiKey | null> {
     return this.#orm.em.fork().findOne(ApiKey, { keyId }, { populate: ['partner'], strategy: 'joined' });
   }
+}
+
+/** The refusal of what an inactive partner may not do. */
+export function partnerInactive(): AppError {
+  return new AppError('partner_inactive', 'this partner account is not active; contact support');
 }
 
 /** Whether a key is neither revoked nor expired. */

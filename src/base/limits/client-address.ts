@@ -60,6 +60,15 @@ export function addressReader(trustedProxies: readonly string[], onUnknown: () =
   };
 }
 
+/**
+ * The scheme that a trusted proxy says its client used, in lower case: the first element of
+ * `X-Forwarded-Proto`. Undefined when the proxy says none.
+ */
+export function forwardedScheme({ headers }: Pick<IncomingMessage, 'headers'>): string | undefined {
+  const [first = ''] = String(headers['x-forwarded-proto'] ?? '').split(',');
+  return first.trim().toLowerCase() || undefined;
+}
+
 const unknownWarningMs = 600_000;
 
 /**

@@ -6,6 +6,8 @@ export interface LaneBounds {
   readonly working: number;
   /** Requests that wait for those. */
   readonly waiting: number;
+  /** How long each waits at most, in milliseconds. */
+  readonly waitMs: number;
 }
 
 /** Downloads of a partner that may be open in a process at the same time. */
@@ -37,7 +39,8 @@ export class PartnerLanes {
   /**
    * Does work when the partner's turn has come, and returns its result.
    *
-   * @throws AppError rate_limited when too much of the partner waits already.
+   * @throws AppError rate_limited when too much of the partner waits already, or when the turn did
+   *   not come within the time for it. The work was not begun then.
    */
   async work<Result>(partnerId: string, work: () => Promise<Result>): Promise<Result> {
     const lane = this.#laneOf(partnerId);
@@ -84,7 +87,17 @@ export class PartnerLanes {
 
   #turn({ waiting }: Lane): Promise<void> {
     if (waiting.length >= this.#bounds.waiting) throw refused('too many requests of this partner are under way');
-    return new Promise((resolve) => waiting.push(resolve));
+    return new Promise((resolve, reject) => {
+      const turn = (): void => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        waiting.splice(waiting.indexOf(turn), 1);
+        reject(refused('the turn of this request did not come in time; this partner has slow requests under way'));
+      }, this.#bounds.waitMs).unref();
+      waiting.push(turn);
+    });
   }
 
   #laneOf(partnerId: string): Lane {

@@ -1,15 +1,3 @@
-import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
-import type { Clock } from '../../base/clock.ts';
-import { isDatabaseAway, sqlState } from '../../base/db/database.ts';
-import type { JobQueue } from '../../base/jobs/job-queue.ts';
-import { errorMembers, type Log } from '../../base/log.ts';
-import {
-  type FoundOutput,
-  type FoundSpend,
-  forgetOutputs,
-  forgetOutputsAbove,
-  recordOutputs,
-} from '../../chains/own-outputs.ts';
 import {
   type BlockRef,
   type ChainAdapter,
@@ -20,71 +8,21 @@ import {
   type ScanResult,
   type Transfer,
 } from '../../chains/port/chain-adapter.ts';
-import { Order } from '../../orders/order.entity.ts';
-import type { Deposit } from '../rows/deposit.entity.ts';
-import { readOrderDeposits } from '../rows/order-deposits.ts';
-import { Payment } from '../rows/payment.entity.ts';
-import { type ScanTimes, withEffectiveTimes } from '../rules/arrival-times.ts';
-import { isConfirmed } from '../rules/credit.ts';
-import { matchDeposits } from '../rules/match.ts';
-import { endLostActions } from '../rules/policy.ts';
-import type { ScannedTo, SettlementTools } from '../rules/settling.ts';
-import { smaller } from '../turns/bounded-concurrency.ts';
-import { type ChainLease, LeaseLost } from '../turns/chain-lease.ts';
+import { withEffectiveTimes } from '../rules/arrival-times.ts';
+import type { ChainLease } from '../turns/chain-lease.ts';
 import type { OnCrashPoint } from '../turns/crash-point.ts';
-import {
-  type Arrival,
-  findArrivals,
-  type OwnTransfer,
-  ownTransfers,
-  paymentsOf,
-  type SeenTransfer,
-  summed,
-} from './arrivals.ts';
-import {
-  creditUnassignedDeposits,
-  dropDeposits,
-  inKnownForm,
-  type KnownDeposits,
-  orphanDeposits,
-  storeArrival,
-} from './deposit-changes.ts';
-import { type StoredPayment, storeParts, withoutKnownParts } from './deposit-parts.ts';
-import { type LeftOut, splitByText, storeLeftOut, whyLeftOut } from './left-out.ts';
-import {
-  advance,
-  affectedDeposits,
-  heightOf,
-  mostDeposits,
-  type ScanPart,
-  type ScanPosition,
-  type ScanStep,
-  type StepCause,
-  stepOf,
-} from './scan-step.ts';
+import { ownTransfers } from './arrivals.ts';
+import { splitByText } from './left-out.ts';
+import { heightOf, type ScanPosition } from './scan-step.ts';
 
-export interface ChainScannerOptions {
-  readonly orm: MikroORM;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly tools: SettlementTools;
-  readonly jobs: Pick<JobQueue, 'wake'>;
+import { type Found, ScanStore, type ScanStoreOptions } from './scan-store.ts';
+
+export interface ChainScannerOptions extends ScanStoreOptions {
   readonly onCrashPoint: OnCrashPoint;
 }
 
 /** Blocks that one scan reads. */
 const maxBlocks = 200;
-/** Transfers that one transaction stores. */
-const maxTransfers = 500;
-/** Further transactions of one scan for the deposits that its end affects. */
-const maxRounds = 50;
-/** Failed scans after which a transfer that cannot be stored is left out. */
-const maxFailures = 3;
-/**
- * Codes of PostgreSQL that end a transaction because it took too long. A smaller one may succeed.
- */
-const tooLong: ReadonlySet<string | null> = new Set(['57014', '25P03', '25P04', '55P03']);
-
 /**
  * Result of a scan.
  *
@@ -124,70 +62,22 @@ interface ScanState extends ScanPosition {
   readonly unsettled: readonly string[];
 }
 
-/** What a scan found of ours. */
-interface Found {
-  /** Transfers in new blocks, and new ones in the mempool. */
-  readonly own: readonly OwnTransfer[];
-  /** Transfers in new blocks with texts that cannot be stored as they are. */
-  readonly mended: readonly OwnTransfer[];
-  /** Transactions of deposits that are in neither the mempool nor a block any more. */
-  readonly gone: ReadonlySet<string>;
-}
-
 const none: ReadonlySet<string> = new Set();
-
-/** A chain, and where its scan stands. */
-interface Scan {
-  readonly adapter: ChainAdapter;
-  readonly lease: ChainLease;
-  readonly look: Pick<ScanTimes, 'began' | 'readAt' | 'isBelated'>;
-  /** Moves with each stored step. */
-  position: ScanPosition;
-  /**
-   * Null while a step also moves the orders that it touches. In a divided scan it collects their
-   * ids, and the settler moves them: each order is then read once, and one that fails stops no
-   * chain.
-   */
-  touched: Set<string> | null;
-}
-
-/** What one transaction stores. */
-interface Part {
-  /** Hashes of blocks that are on the chain no more. */
-  readonly undone: readonly string[];
-  readonly gone: readonly string[];
-  readonly arrivals: readonly Arrival[];
-  readonly leftOut: readonly LeftOut[];
-  readonly outputs: readonly FoundOutput[];
-  readonly spends: readonly FoundSpend[];
-}
-
-/** The causes of which a step left deposits to the next one. */
-interface StepEnd {
-  readonly more: ReadonlySet<StepCause>;
-}
-
-const nothing: Part = { undone: [], gone: [], arrivals: [], leftOut: [], outputs: [], spends: [] };
 
 /**
  * Scans chains; one scanner serves every kind. One transaction stores the found transfers, the
  * order moves that follow at once, and the cursor. A crash thus repeats a scan and never skips one.
  *
- * A scan with many transfers takes several transactions, and the last one moves the cursor. The
- * first one takes the cursor back to the last block that is still on the chain, and names all
- * blocks that the scan stores or undoes (`unsettled_blocks`). Should the process end before the
- * last one, the next scan undoes the named blocks that are not on the chain, and finds the others
- * again. Transfers that fail together are stored in smaller groups. A single one that fails again
- * and again is left out with an alert, and stops no other.
+ * `ScanStore` divides what is too much for one transaction.
  */
 export class ChainScanner {
   readonly #options: ChainScannerOptions;
   readonly #states = new Map<string, ScanState>();
-  /** Failed scans in a row by the keys of the transfers that made them fail. */
-  readonly #failures = new Map<string, number>();
+  readonly #store: ScanStore;
 
   constructor(options: ChainScannerOptions) {
     this.#options = options;
+    this.#store = new ScanStore(options);
   }
 
   /**
@@ -238,7 +128,12 @@ export class ChainScanner {
       let stored: { readonly waiting: readonly string[]; readonly version: bigint };
       try {
         const look = { began, readAt: state.readAt, isBelated: false };
-        stored = await this.#store({ adapter, lease, look, position: state, touched: null }, state, result, found);
+        stored = await this.#store.store(
+          { adapter, lease, look, position: state, touched: null },
+          state,
+          result,
+          found,
+        );
       } catch (error) {
         this.forget(chain);
         throw error;
@@ -280,7 +175,7 @@ export class ChainScanner {
     const found = { ...(await this.#ownTransfers(adapter, result.blocks, [])), gone: none };
     const look = { began: this.#options.clock.now(), readAt: state.readAt, isBelated: true };
     try {
-      await this.#store({ adapter, lease, look, position: state, touched: null }, state, result, found);
+      await this.#store.store({ adapter, lease, look, position: state, touched: null }, state, result, found);
     } finally {
       this.forget(adapter.chain);
     }
@@ -362,15 +257,15 @@ export class ChainScanner {
       ]);
     // Transfers found now may have been missed before, so no earlier scan bounds their time.
     const look = { began: this.#options.clock.now(), readAt: null, isBelated: false };
-    const scan: Scan = { adapter, lease, look, position: state, touched: new Set() };
     const undone = [...rows.map(({ hash }) => hash), ...state.unsettled];
-    // The command stands until the last step, so that a new process begins it again.
-    await this.#undo(scan, { ...state, orphaned: [], blocks: [] }, undone, { unsettled: state.unsettled });
-    await this.#wakeTouched(scan);
     const moved = { orphaned: [], blocks: [], cursor, head, final: state.final };
-    await this.#step(scan, moved, { ...nothing, undone }, null, async (em) => {
-      if (adapter.model === 'outputs') await forgetOutputsAbove(em, chain, from);
-    });
+    await this.#store.restart(
+      { adapter, lease, look, position: state, touched: new Set() },
+      state,
+      undone,
+      moved,
+      from,
+    );
     this.forget(chain);
     log.warn({ event: 'rescan', code: chain, count: head - from }, 'a chain is rescanned');
   }
@@ -403,352 +298,6 @@ export class ChainScanner {
       mended: all.filter(({ transfer }) => mended.has(transfer)),
     };
   }
-
-  /**
-   * Stores the result of a scan. Blocks that concern no deposit are stored in one statement, which
-   * is a transaction of its own. Returns the transactions of deposits that are still in the
-   * mempool, and the version of the stored position.
-   */
-  async #store(
-    scan: Scan,
-    state: ScanState,
-    result: ScanResult,
-    found: Found,
-  ): Promise<{ readonly waiting: readonly string[]; readonly version: bigint }> {
-    const { orm, clock } = this.#options;
-    const { adapter, lease, look } = scan;
-    const { blocks } = result;
-    // A block of the cursor was read to its end, also by a version that names no unsettled blocks.
-    const onChain = new Set([...blocks.map(({ ref }) => ref.hash), ...result.cursor.window.map(({ hash }) => hash)]);
-    const undone = [...result.orphaned.map(({ hash }) => hash), ...state.unsettled].filter(
-      (hash) => !onChain.has(hash),
-    );
-    const spends = adapter.model === 'outputs' ? spendsOf(blocks) : [];
-    const isEmpty = undone.length + found.own.length + found.mended.length + found.gone.size + spends.length === 0;
-    if (isEmpty && state.unsettled.length === 0) {
-      const step = stepOf(adapter, lease, state, result, look, clock.now());
-      if (await advance(orm.em.fork(), step, true)) return { waiting: state.waiting, version: state.version + 1n };
-    }
-    const { arrivals, leftOut } = await this.#arrivals(adapter.chain, found);
-    const outputs = adapter.model === 'outputs' ? outputsOf(found.own) : [];
-    const whole: Part = { undone, gone: [...found.gone], arrivals, leftOut, outputs, spends };
-    const isSmall =
-      Math.max(arrivals.length, outputs.length) <= maxTransfers && !(await this.#hasMany(adapter, undone));
-    let end = isSmall ? await this.#tryWhole(scan, result, whole) : null;
-    if (end === null) {
-      await this.#storeParts(scan, result, whole, state.unsettled);
-      end = await this.#step(scan, result, { ...whole, arrivals: [], outputs: [] });
-    }
-    for (let round = 0; end.more.size > 0 && round < maxRounds; round++) {
-      const same = { ...result, orphaned: [], blocks: [] };
-      end = await this.#step(scan, same, { ...nothing, undone, gone: whole.gone });
-    }
-    for (const { transfer } of arrivals) this.#failures.delete(failureName(adapter.chain, transfer));
-    return { waiting: await this.#waiting(adapter.chain, state, found), version: scan.position.version };
-  }
-
-  /** Stores a small scan in one transaction. Null when that failed, and it has to be divided. */
-  async #tryWhole(scan: Scan, result: ScanResult, whole: Part): Promise<StepEnd | null> {
-    try {
-      return await this.#step(scan, result, whole);
-    } catch (error) {
-      if (!isDivisible(error)) throw error;
-      return null;
-    }
-  }
-
-  /** Stores everything of a scan but its end, in transactions of a bounded size. */
-  async #storeParts(
-    scan: Scan,
-    result: ScanResult,
-    { undone, arrivals, outputs }: Part,
-    before: readonly string[],
-  ): Promise<void> {
-    scan.touched = new Set();
-    const orphaned = new Set(result.orphaned.map(({ hash }) => hash));
-    const window = scan.position.cursor.window.filter(({ hash }) => !orphaned.has(hash));
-    const to = { ...result, orphaned: [], blocks: [], cursor: { window } };
-    const found = [...arrivals.map(({ block }) => block?.hash), ...outputs.map(({ blockHash }) => blockHash)];
-    // A belated block is final, and the cursor is above it.
-    const hashes = scan.look.isBelated ? [] : found.filter((hash) => hash !== undefined);
-    const part: ScanPart = { unsettled: [...new Set([...before, ...undone, ...hashes])] };
-    await this.#step(scan, to, nothing, part);
-    await this.#undo(scan, to, undone, part);
-    for (const some of inGroups(outputs, maxTransfers)) await this.#step(scan, to, { ...nothing, outputs: some }, part);
-    const failed: unknown[] = [];
-    for (const some of inGroups(paymentsOf(arrivals), maxTransfers)) {
-      await this.#storePayments(scan, to, some, part, failed);
-    }
-    // Before the end, so that a process that ends here repeats the scan.
-    await this.#wakeTouched(scan);
-    if (failed.length > 0) throw failed[0];
-  }
-
-  /** Has the settler move the orders that the steps of a divided scan touched. */
-  async #wakeTouched({ touched }: Scan): Promise<void> {
-    const { orm, clock } = this.#options;
-    for (const ids of inGroups([...(touched ?? [])], maxTransfers)) {
-      await orm.em.fork().transactional(async (em) => {
-        await this.#wake(em, await lockOrders(em, ids), clock.now());
-      });
-    }
-    touched?.clear();
-  }
-
-  /** Makes orders due. One that cannot be settled keeps its pauses. */
-  async #wake(em: EntityManager, orders: readonly Order[], now: Date): Promise<void> {
-    const due = orders.filter(({ failingSince }) => failingSince === null);
-    for (const order of due) order.nextActionAt = now;
-    await em.flush();
-    await this.#options.jobs.wake(
-      em,
-      due.map(({ id }) => id),
-    );
-  }
-
-  /** Undoes the deposits of blocks that are on the chain no more, a bounded number at a time. */
-  async #undo(scan: Scan, to: ScanResult, undone: readonly string[], part: ScanPart): Promise<void> {
-    if (undone.length === 0) return;
-    let end: StepEnd;
-    do end = await this.#step(scan, to, { ...nothing, undone }, part);
-    while (end.more.has('undone'));
-  }
-
-  /**
-   * Stores payments in one transaction, or in smaller ones where that fails. A single one that
-   * failed in several scans is left out.
-   */
-  async #storePayments(
-    scan: Scan,
-    to: ScanResult,
-    payments: readonly (readonly Arrival[])[],
-    part: ScanPart,
-    failed: unknown[],
-  ): Promise<void> {
-    const { log } = this.#options;
-    const [only] = payments;
-    try {
-      await this.#step(scan, to, { ...nothing, arrivals: payments.flat() }, part);
-    } catch (error) {
-      if (!isDivisible(error)) throw error;
-      if (payments.length > 1) {
-        for (const some of smaller(payments, payments)) await this.#storePayments(scan, to, some, part, failed);
-        return;
-      }
-      const [arrival] = only ?? [];
-      if (only === undefined || arrival === undefined) return;
-      const { chain } = scan.adapter;
-      const name = failureName(chain, arrival.transfer);
-      const failures = (this.#failures.get(name) ?? 0) + 1;
-      this.#failures.set(name, failures);
-      log.error({ event: 'transfer_failed', code: chain, ...errorMembers(error) }, 'a transfer could not be stored');
-      if (failures < maxFailures) {
-        failed.push(error);
-        return;
-      }
-      // A mempool transfer is only a hint, and may never come.
-      const mined = only.filter(({ block }) => block !== null);
-      await this.#step(scan, to, { ...nothing, leftOut: mined.map((one) => leftOutOf(one, 'not_stored')) }, part);
-    }
-  }
-
-  /** The arrivals that can be stored, and the transfers that cannot. */
-  async #arrivals(
-    chain: string,
-    { own, mended }: Found,
-  ): Promise<{ readonly arrivals: readonly Arrival[]; readonly leftOut: readonly LeftOut[] }> {
-    const { orm, tools } = this.#options;
-    const found = await findArrivals(orm.em.fork(), tools.catalogue, chain, own);
-    return {
-      arrivals: found.filter((arrival) => whyLeftOut(arrival) === null),
-      leftOut: [
-        ...mended.map((sighting) => leftOutOf(sighting, 'bad_text')),
-        ...found.flatMap((arrival) => {
-          const reason = whyLeftOut(arrival);
-          // A mempool transfer is only a hint. It is reported once a block includes it.
-          return reason === null || arrival.block === null ? [] : [leftOutOf(arrival, reason)];
-        }),
-      ],
-    };
-  }
-
-  /** Whether blocks that are undone have more deposits than one transaction takes. */
-  async #hasMany({ chain }: ChainAdapter, undone: readonly string[]): Promise<boolean> {
-    if (undone.length === 0) return false;
-    const rows = await this.#options.orm.em.fork().execute<{ id: string }[]>(
-      `select id from deposit where chain = ? and block_hash in (select jsonb_array_elements_text(?::jsonb))
-        limit ${mostDeposits}`,
-      [chain, JSON.stringify(undone)],
-    );
-    return rows.length === mostDeposits;
-  }
-
-  /** The transactions of deposits in the mempool, after a scan. */
-  async #waiting(chain: string, state: ScanState, { own }: Found): Promise<readonly string[]> {
-    if (state.waiting.length === 0 && own.every(({ block }) => block !== null)) return [];
-    const rows = await this.#options.orm.em
-      .fork()
-      .execute<{ txid: string }[]>(`select distinct txid from deposit where chain = ? and state = 'mempool'`, [chain]);
-    return rows.map(({ txid }) => txid);
-  }
-
-  /** Stores one step of a scan in a transaction, and moves the scan's position to its result. */
-  async #step(
-    scan: Scan,
-    result: ScanResult,
-    part: Part,
-    unfinished: ScanPart | null = null,
-    before: (em: EntityManager) => Promise<void> = async () => {},
-  ): Promise<StepEnd> {
-    const { orm, clock } = this.#options;
-    const { adapter, lease, position, look } = scan;
-    const step = stepOf(adapter, lease, position, result, look, clock.now(), unfinished);
-    const end = await orm.em.fork().transactional(async (em) => {
-      if (!(await advance(em, step, false))) throw new LeaseLost(`another process works on ${adapter.chain}`);
-      await before(em);
-      return this.#record(em, scan, step, part);
-    });
-    scan.position = { version: position.version + 1n, cursor: result.cursor, final: result.final ?? null };
-    return end;
-  }
-
-  /** Stores a part of a scan, and the order moves that follow. */
-  async #record(
-    em: EntityManager,
-    { adapter, look: times, touched }: Scan,
-    step: ScanStep,
-    { undone, gone, arrivals, leftOut: others, outputs, spends }: Part,
-  ): Promise<StepEnd> {
-    const { log } = this.#options;
-    const { chain, to, now } = step;
-    const look: ScanTimes = { ...times, now, toleranceSec: adapter.blockToleranceSec };
-    if (adapter.model === 'outputs') {
-      await forgetOutputs(em, chain, undone);
-      await recordOutputs(em, chain, outputs, spends);
-    }
-    const leftOut = [...others];
-    const found = summed(await withoutKnownParts(em, chain, arrivals)).filter((arrival) => {
-      const reason = whyLeftOut(arrival);
-      if (reason !== null && arrival.block !== null) leftOut.push(leftOutOf(arrival, reason));
-      return reason === null;
-    });
-    const keys = found.flatMap(({ transfer, parts = [] }) => [transfer.key, ...parts.map((one) => one.transfer.key)]);
-    const { known, more } = await affectedDeposits(em, step, { undone, gone: to.isAtHead ? gone : [], keys });
-    const orderIds = new Set(
-      [...found.map(({ target }) => target), ...known].map(({ orderId }) => orderId).filter((id) => id !== null),
-    );
-    const orders = orderIds.size === 0 ? [] : await lockOrders(em, [...orderIds]);
-    // Read now that no other transaction can change them.
-    const stored = await readOrderDeposits(
-      em,
-      touched === null ? orders.map(({ id }) => id) : [],
-      known.map(({ id }) => id),
-    );
-
-    const byId = new Map(orders.map((order) => [order.id, order]));
-    await orphanDeposits(em, stored, byId, new Set(undone), now);
-    const byKey: KnownDeposits = new Map(
-      stored.flatMap((deposit) => (deposit.chain === chain ? [[deposit.key, deposit] as const] : [])),
-    );
-    const sums: StoredPayment[] = [];
-    for (const arrival of found.flatMap((one) => inKnownForm(byKey, one))) {
-      const deposit = storeArrival(em, byKey, chain, arrival, look);
-      if (deposit === null) leftOut.push(leftOutOf(arrival, 'changed'));
-      else if (arrival.parts !== undefined) sums.push({ deposit, parts: arrival.parts });
-    }
-    const deposits = [...new Set([...stored, ...byKey.values()])];
-    await storeLeftOut(em, log, chain, leftOut, now);
-    if (to.isAtHead) dropDeposits(deposits, chain, new Set(gone));
-    await creditUnassignedDeposits(em, deposits, chain, to, now);
-    await em.flush();
-    await storeParts(em, sums);
-    await endLostActions(em, orders, deposits, now);
-    if (touched === null) await this.#matchOrders(em, orders, deposits, { chain, to, now });
-    // The orders of a part are due before the end of the scan, all at once.
-    else if (step.part === null) await this.#wake(em, orders, now);
-    else for (const { id } of orders) touched.add(id);
-    await em.flush();
-    // The settler decides about orders whose deposit is lost, or the next scan does.
-    return { more: touched === null ? more : new Set([...more].filter((cause) => cause !== 'lost')) };
-  }
-
-  /** Updates orders from their deposits. An order with a confirmed deposit is due at once. */
-  async #matchOrders(
-    em: EntityManager,
-    orders: readonly Order[],
-    deposits: readonly Deposit[],
-    { chain, to, now }: { readonly chain: string; readonly to: ScannedTo; readonly now: Date },
-  ): Promise<void> {
-    const { tools } = this.#options;
-    const scanned = new Map([[chain, to]]);
-    const depositsOf = Map.groupBy(deposits, ({ orderId }) => orderId);
-    // The only deposit of an order that still waits cannot have a refund.
-    const several = orders.filter(({ id }) => (depositsOf.get(id)?.length ?? 0) > 1);
-    const payments =
-      several.length === 0 ? [] : await em.find(Payment, { orderId: { $in: several.map(({ id }) => id) } });
-    const paymentsOf = Map.groupBy(payments, ({ orderId }) => orderId);
-    const isRipe = (deposit: Deposit): boolean => deposit.chain === chain && isConfirmed(deposit, to);
-    for (const order of orders) {
-      const its = depositsOf.get(order.id) ?? [];
-      const paid = paymentsOf.get(order.id) ?? [];
-      const rows = { order, deposits: its, payments: paid, trade: null, bookings: [], client: [], late: null };
-      matchDeposits({ em, tools, now, scanned, ...rows, agreed: null, markupBps: 0, action: null });
-    }
-    await this.#wake(
-      em,
-      orders.filter(({ id }) => depositsOf.get(id)?.some(isRipe)),
-      now,
-    );
-  }
-}
-
-function leftOutOf({ transfer, block }: SeenTransfer, reason: LeftOut['reason']): LeftOut {
-  return { transfer, height: block?.height ?? null, reason };
-}
-
-/** Each key once, because one statement must not insert a row twice. */
-function outputsOf(own: readonly OwnTransfer[]): FoundOutput[] {
-  const outputs = own.flatMap(({ transfer: { key, address, amount }, block, target: { index } }) =>
-    block === null ? [] : [{ key, address, amount, index, height: block.height, blockHash: block.hash }],
-  );
-  return [...new Map(outputs.map((output) => [output.key, output])).values()];
-}
-
-function spendsOf(blocks: ScanResult['blocks']): FoundSpend[] {
-  return blocks.flatMap(({ ref, spends = [] }) =>
-    spends.map(({ key, txid }) => ({ key, txid, height: ref.height, blockHash: ref.hash })),
-  );
-}
-
-function failureName(chain: string, { key }: Transfer): string {
-  return `${chain} ${key}`;
-}
-
-/** Whether a smaller transaction may succeed where this one failed. */
-function isDivisible(error: unknown): boolean {
-  if (error instanceof LeaseLost) return false;
-  return !isDatabaseAway(error) || tooLong.has(sqlState(error));
-}
-
-/** Divides lists into groups of about `most` rows. A list stays whole. */
-function inGroups<T>(items: readonly T[], most: number): T[][] {
-  const groups: T[][] = [];
-  let rows = most;
-  for (const item of items) {
-    const size = Array.isArray(item) ? item.length : 1;
-    if (rows + size > most) {
-      groups.push([]);
-      rows = 0;
-    }
-    groups.at(-1)?.push(item);
-    rows += size;
-  }
-  return groups;
-}
-
-/** Locks by ascending id, so that no two transactions deadlock. */
-function lockOrders(em: EntityManager, ids: readonly string[]): Promise<Order[]> {
-  return em.find(Order, { id: { $in: [...ids] } }, { lockMode: LockMode.PESSIMISTIC_WRITE, orderBy: { id: 'asc' } });
 }
 
 function keysOf(transfers: readonly Transfer[]): ReadonlySet<string> {

@@ -26,3 +26,19 @@ export function smaller<T>(left: readonly T[], group: readonly T[]): readonly (r
   const size = isLarge ? Math.ceil(Math.sqrt(left.length)) : 1;
   return Array.from({ length: Math.ceil(left.length / size) }, (_, part) => left.slice(part * size, (part + 1) * size));
 }
+
+/** Divides lists into groups of about `most` rows. A list stays whole. */
+export function inGroups<T>(items: readonly T[], most: number): T[][] {
+  const groups: T[][] = [];
+  let rows = most;
+  for (const item of items) {
+    const size = Array.isArray(item) ? item.length : 1;
+    if (rows + size > most) {
+      groups.push([]);
+      rows = 0;
+    }
+    groups.at(-1)?.push(item);
+    rows += size;
+  }
+  return groups;
+}

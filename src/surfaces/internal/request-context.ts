@@ -1,6 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
 import { v7 as uuidv7 } from 'uuid';
-import { type AddressReader, addressPrefix } from '../../base/limits/client-address.ts';
+import { type AddressReader, addressPrefix, forwardedScheme } from '../../base/limits/client-address.ts';
 import type { Log } from '../../base/log.ts';
 
 declare global {
@@ -24,6 +24,9 @@ export function requestContext(log: Log, originOf: AddressReader) {
     const requestId = uuidv7();
     const startedAt = process.hrtime.bigint();
     const { address } = originOf(req);
+    // Express compares the scheme of a trusted proxy with `https`, letter by letter.
+    const scheme = forwardedScheme(req);
+    if (scheme !== undefined) req.headers['x-forwarded-proto'] = scheme;
     res.locals.requestId = requestId;
     res.locals.clientAddress = address;
     res.set({

@@ -388,6 +388,18 @@ describe('startEmbeddedPostgres', () => {
     }
   });
 
+  it('refuses a cluster that reads its logins from a file elsewhere', async () => {
+    await (await start(folder, { ephemeral: false })).stop();
+    const cluster = join(folder, 'postgres');
+    const elsewhere = join(cluster, 'elsewhere.conf');
+    await writeFile(elsewhere, 'local all all trust\n');
+    if (isRoot) execFileSync('chown', [String(serverId), elsewhere]);
+    const settings = join(cluster, 'postgresql.auto.conf');
+    await writeFile(settings, `${await readFile(settings, 'utf8')}hba_file = '${elsewhere}'\n`);
+    await rm(join(folder, 'postgres-password'));
+    await expect(startEmbeddedPostgres({ dataDir: folder })).rejects.toThrow(/elsewhere\.conf.*: remove hba_file/);
+  });
+
   it('makes another password when its file is gone, and says so when it is not the right one', async () => {
     const first = await start(folder, { ephemeral: false });
     await first.stop();

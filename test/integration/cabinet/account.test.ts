@@ -65,6 +65,53 @@ const create = (key: string) =>
     body: { ...order, amount_from: 0.1, recipient_address: 'TUEZSdKsoDHQMeZwihtdoBiN46zxhGWYdH' },
   });
 
+describe('an inactive partner', () => {
+  it('reads, ends what it has, and gets nothing new', async () => {
+    const { id } = await gateway.partners.create('Shut out');
+    const people = cabinetPeople(gateway.app.orm, gateway.clock, cabinetOrigin).members;
+    const [first, second] = [await member('owner', id), await member('owner', id)];
+    const { member: other } = await second.done('GET', '/session');
+    const issue = { label: 'x', scopes: ['orders:read'] };
+    const { json: made } = await first.sure('issueKey', 'POST', '/keys', issue);
+    const link = async (name: string) => (await people.invite(id, { name, role: 'viewer' }, null)).link;
+    const [open, withdrawn] = [await link('Open'), await link('Withdrawn')];
+    await gateway.partners.change(id, { status: 'inactive' });
+
+    const refused = [
+      await first.sure('issueKey', 'POST', '/keys', issue),
+      await first.sure('rollKey', 'POST', `/keys/${made.key.key_id}/roll`, { old_key_hours: 0 }),
+      await first.sure('invite', 'POST', '/invitations', { name: 'Bob', role: 'viewer' }),
+      await first.sure('recoverMember', 'POST', `/members/${other.id}/recovery`),
+      await first.sure('createWebhook', 'POST', '/webhooks', { url: 'https://hooks.example.com/' }),
+    ];
+    expect(refused.map(({ status, json }) => [status, json?.code])).toEqual(Array(5).fill([403, 'partner_inactive']));
+    const stranger = new CabinetClient(gateway.app.restUrl ?? '');
+    await expect(stranger.accept(open)).rejects.toThrow('partner_inactive');
+
+    expect((await first.done('GET', '/session')).partner.status).toBe('inactive');
+    expect((await first.done('POST', `/keys/${made.key.key_id}/revoke`)).state).toBe('revoked');
+    const { invitations } = await first.done('GET', '/team');
+    const named = invitations.find(({ name }: { name: string }) => name === 'Withdrawn');
+    expect((await first.call('DELETE', `/invitations/${named.id}`)).status).toBe(204);
+    expect((await first.sure('removeMember', 'DELETE', `/members/${other.id}`)).status).toBe(204);
+
+    await gateway.partners.change(id, { status: 'active' });
+    expect((await stranger.accept(open)).status).toBe(200);
+    await expect(stranger.accept(withdrawn)).rejects.toThrow('invitation_not_found');
+  });
+
+  it('recovers a member whom staff invite', async () => {
+    const { id } = await gateway.partners.create('Shut out as well');
+    const lost = await member('owner', id);
+    const { member: found } = await lost.done('GET', '/session');
+    await gateway.partners.change(id, { status: 'inactive' });
+    const people = cabinetPeople(gateway.app.orm, gateway.clock, cabinetOrigin).members;
+    const recovered = new CabinetClient(gateway.app.restUrl ?? '');
+    expect((await recovered.accept((await people.recover(id, found.id, null)).link)).status).toBe(200);
+    expect((await lost.call('GET', '/session')).status).toBe(401);
+  });
+});
+
 describe('keys', () => {
   const ask = { label: 'Checkout', scopes: ['orders:create', 'orders:read', 'rates:read'] };
 

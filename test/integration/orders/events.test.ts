@@ -265,6 +265,7 @@ describe('a stream', () => {
     const reply = await gateway.call('GET', '/partner/events/stream', { key });
     expect(reply.headers.get('content-type')).toBe('text/event-stream');
     expect(reply.headers.get('cache-control')).toBe('no-store');
+    expect(reply.headers.get('x-accel-buffering')).toBe('no');
   });
 
   it('is refused beyond five of a partner', async () => {

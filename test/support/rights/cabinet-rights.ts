@@ -353,6 +353,17 @@ async function cellFor(world: RightsWorld, found: Operation, caller: Caller, req
 
 /** Operations that need no session. */
 const openOperations = ['acceptInvitation', 'beginSignIn', 'openInvitation', 'signIn', 'signOut'];
+/** Operations that end access, and the steps before them. */
+const endingOperations = [
+  'beginConfirmation',
+  'confirm',
+  'deleteWebhook',
+  'endSession',
+  'removeMember',
+  'removePasskey',
+  'revokeKey',
+  'withdrawInvitation',
+];
 /** Operations about the member's own account, and operations without a session. */
 const personalOperations = new Set([
   ...openOperations,
@@ -413,6 +424,15 @@ export const cabinetRights: Surface = {
     'another partner does nothing to an object': (table) =>
       table.of(callers.other).filter((cell) => !ownOperations.has(cell.operation) && isAllowed(cell.got)),
     'an owner does every operation': (table) => table.of('owner').filter((cell) => !isAllowed(cell.got)),
+    'an inactive partner reads, ends access, and does nothing else': (table) =>
+      table
+        .of(callers.inactive)
+        .filter(
+          ({ operation, got }) =>
+            got !== '403 partner_inactive' &&
+            methodOf(operation) !== 'GET' &&
+            ![...openOperations, ...endingOperations].includes(operation),
+        ),
     'a viewer changes nothing but the own account': (table) =>
       table
         .of('viewer')

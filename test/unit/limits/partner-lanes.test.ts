@@ -1,6 +1,7 @@
 import { PartnerLanes } from '../../../src/base/limits/partner-lanes.ts';
 
 const refused = expect.objectContaining({ kind: 'rate_limited' });
+const bounds = { working: 2, waiting: 30, waitMs: 60_000 };
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 async function* parts(): AsyncGenerator<string> {
@@ -10,7 +11,7 @@ async function* parts(): AsyncGenerator<string> {
 
 describe('the requests of a partner', () => {
   it('work two at a time, in their order, and thirty wait', async () => {
-    const lanes = new PartnerLanes({ working: 2, waiting: 30 });
+    const lanes = new PartnerLanes(bounds);
     const begun: number[] = [];
     const ends: (() => void)[] = [];
     const done = Array.from({ length: 32 }, (_, i) =>
@@ -31,8 +32,23 @@ describe('the requests of a partner', () => {
     expect(await lanes.work('one', async () => 1)).toBe(1);
   });
 
+  it('that wait for too long are refused, and their places are used by others', async () => {
+    const lanes = new PartnerLanes({ working: 1, waiting: 2, waitMs: 20 });
+    let end = (): void => {};
+    const slow = lanes.work('one', () => new Promise<void>((resolve) => (end = resolve)));
+    let begun = 0;
+    const waiting = [1, 2].map(() => lanes.work('one', async () => begun++));
+    expect(await Promise.allSettled(waiting)).toEqual(Array(2).fill({ status: 'rejected', reason: refused }));
+    const later = lanes.work('one', async () => 'done');
+    end();
+    await slow;
+    expect(await later).toBe('done');
+    expect(begun).toBe(0);
+    expect(await lanes.work('one', async () => 'free')).toBe('free');
+  });
+
   it('that fail make place', async () => {
-    const lanes = new PartnerLanes({ working: 2, waiting: 30 });
+    const lanes = new PartnerLanes(bounds);
     for (let i = 0; i < 40; i++) {
       const failing = lanes.work('one', () => Promise.reject(new Error('away')));
       await expect(failing).rejects.toThrow('away');
@@ -42,7 +58,7 @@ describe('the requests of a partner', () => {
 
 describe('the downloads of a partner', () => {
   it('are four at a time, apart from those of others, and make place when they end', async () => {
-    const lanes = new PartnerLanes({ working: 2, waiting: 30 });
+    const lanes = new PartnerLanes(bounds);
     const open = Array.from({ length: 4 }, () => lanes.download('one', parts())[Symbol.asyncIterator]());
     expect(() => lanes.download('one', parts())).toThrow(refused);
     lanes.download('other', parts());
@@ -54,7 +70,7 @@ describe('the downloads of a partner', () => {
   });
 
   it('make place when the client goes away, and when they fail', async () => {
-    const lanes = new PartnerLanes({ working: 2, waiting: 30 });
+    const lanes = new PartnerLanes(bounds);
     const broken = async function* (): AsyncGenerator<string> {
       yield 'a';
       throw new Error('the database is away');

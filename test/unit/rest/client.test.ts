@@ -17,6 +17,18 @@ describe('the client of a request', () => {
     });
   });
 
+  it.each([
+    ['HTTPS', true],
+    ['Https', true],
+    [' https , http', true],
+    ['http,https', false],
+    ['wss', false],
+  ])('is secure by the first scheme of the proxy, in any case: %j', (scheme, isSecure) => {
+    const socket = { remoteAddress: '10.0.0.7' };
+    const req = { socket, headers: { 'x-forwarded-proto': scheme } } as unknown as IncomingMessage;
+    expect(client(req).isSecure).toBe(isSecure);
+  });
+
   it('is the peer itself where that is no trusted proxy, with any headers', () => {
     const peer = { address: '198.51.100.4', isSecure: false, isLocal: false, isBehindProxy: false };
     expect(client(from('198.51.100.4'))).toEqual(peer);

@@ -1,6 +1,7 @@
-import { chown, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { chown, readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from 'pg';
 import { createSecretFile, readSecretFile } from '../../secret-file.ts';
 import { errorCode, ignoreMissing } from '../error-code.ts';
 import { type ClusterAccess, connectToCluster, superuser } from './postgres-cluster.ts';
@@ -47,10 +48,18 @@ async function makePassword(dataDir: string): Promise<string> {
   return password;
 }
 
-/** Gives the superuser its password, and lets no session in without it from then on. */
+/** How long the server takes at most to read its file of logins again. */
+const reloadMs = 10_000;
+
+/**
+ * Gives the superuser its password, and lets no session in without it from then on.
+ *
+ * @throws Error when the server reads its logins from a file elsewhere, or does not read them.
+ */
 export async function closeLogins(cluster: string, launcher: PostgresLauncher, access: ClusterAccess): Promise<void> {
   const client = await connectToCluster(access);
   try {
+    await requireOwnFile(client, cluster);
     // One round of hashing is enough for 256 random bits, and each login pays for the rounds.
     await client.query('set scram_iterations = 1');
     await client.query(`alter role ${superuser} password ${client.escapeLiteral(access.password)}`);
@@ -59,7 +68,23 @@ export async function closeLogins(cluster: string, launcher: PostgresLauncher, a
   } finally {
     await client.end();
   }
-  while (await letsIn({ host: access.host, password: 'wrong' })) await sleep(20);
+  const endsMs = performance.now() + reloadMs;
+  while (await letsIn({ host: access.host, password: 'wrong' })) {
+    if (performance.now() > endsMs) {
+      throw new Error(`the PostgreSQL in ${cluster} still lets in sessions without a password; see its pg_hba.conf`);
+    }
+    await sleep(20);
+  }
+}
+
+/** @throws Error when the server takes its logins from another file than the cluster's own. */
+async function requireOwnFile(client: Client, cluster: string): Promise<void> {
+  const { rows } = await client.query<{ hba_file: string }>('show hba_file');
+  const [used = '', own] = [rows[0]?.hba_file, join(cluster, 'pg_hba.conf')];
+  if ((await realpath(used)) === (await realpath(own))) return;
+  throw new Error(
+    `the PostgreSQL in ${cluster} reads who may log in from ${used}, which the gateway does not write: remove hba_file from postgresql.conf and postgresql.auto.conf in that folder`,
+  );
 }
 
 async function letsIn(access: ClusterAccess): Promise<boolean> {

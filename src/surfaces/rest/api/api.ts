@@ -1,8 +1,9 @@
 import { parse as parseQuery } from 'node:querystring';
+import { partnerInactive } from '../../../accounts/partners/authenticator.ts';
 import { AppError, errorFromFaults, type FieldFault, isShapeFault } from '../../../base/errors.ts';
 import type { PartnerLanes } from '../../../base/limits/partner-lanes.ts';
 import { isDecimal } from '../../../base/money.ts';
-import { orderNotFound, partnerInactive } from '../../../orders/order-errors.ts';
+import { orderNotFound } from '../../../orders/order-errors.ts';
 import { endpointNotFound } from '../../../webhooks/endpoint-service.ts';
 import { type Answer, jsonType } from './answer.ts';
 import { missingKey, verifySignature } from './authenticate.ts';
@@ -156,6 +157,10 @@ type AnyReply = { status: number; headers?: Record<string, string> } & (
 function toAnswer(reply: AnyReply): Answer {
   const { status, headers = {} } = reply;
   if ('image' in reply) return { status, headers, type: 'image/svg+xml; charset=utf-8', body: reply.image };
-  if ('stream' in reply) return { status, headers, type: 'text/event-stream', stream: reply.stream };
+  if ('stream' in reply) {
+    // nginx would keep events until its buffer is full.
+    const unbuffered = { ...headers, 'X-Accel-Buffering': 'no' };
+    return { status, headers: unbuffered, type: 'text/event-stream', stream: reply.stream };
+  }
   return reply.body === undefined ? { status, headers } : { status, headers, type: jsonType, body: reply.body };
 }

@@ -1,6 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { type AddressReader, isLoopback, type RequestOrigin } from '../../../base/limits/client-address.ts';
+import {
+  type AddressReader,
+  forwardedScheme,
+  isLoopback,
+  type RequestOrigin,
+} from '../../../base/limits/client-address.ts';
 
 /** The client of a request. */
 export interface Client extends RequestOrigin {
@@ -18,7 +23,7 @@ export function clientReader(originOf: AddressReader): (req: IncomingMessage) =>
     if (known) return known;
     const origin = originOf(req);
     const isEncrypted = 'encrypted' in req.socket;
-    const protocol = origin.isBehindProxy ? firstOf(req.headers['x-forwarded-proto']) : undefined;
+    const protocol = origin.isBehindProxy ? forwardedScheme(req) : undefined;
     const client = {
       ...origin,
       isSecure: protocol === undefined ? isEncrypted : protocol === 'https',
@@ -27,12 +32,4 @@ export function clientReader(originOf: AddressReader): (req: IncomingMessage) =>
     if (!origin.isBehindProxy) direct.set(req.socket, client);
     return client;
   };
-}
-
-function firstOf(header: string | string[] | undefined): string | undefined {
-  return (
-    String(header ?? '')
-      .split(',')[0]
-      ?.trim() || undefined
-  );
 }

@@ -38,7 +38,7 @@ function exactAmount(field: string, text: string): Big {
 
 /** Keys, orders, webhooks and reports. */
 export function accountHandlers(parts: CabinetParts) {
-  const { keys, orders, endpoints, deliveries, statements, glance, cursors, audit, orm, lanes } = parts;
+  const { keys, orders, endpoints, deliveries, statements, glance, cursors, audit, orm, turns } = parts;
   const own = (request: { member: Parameters<typeof memberOf>[0]['member'] }) => memberOf(request).partnerId;
   return {
     getHome: async (request) => {
@@ -320,7 +320,7 @@ export function accountHandlers(parts: CabinetParts) {
     getStatementCsv: async (request) => {
       const { month } = request.path;
       return {
-        parts: lanes.download(own(request), statements.csv(own(request), month)),
+        parts: turns.download(memberOf(request), statements.csv(own(request), month)),
         type: 'text/csv; charset=utf-8',
         headers: { 'Content-Disposition': `attachment; filename="statement-${month}.csv"` },
       };

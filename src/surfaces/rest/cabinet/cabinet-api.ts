@@ -1,18 +1,24 @@
 import { createHash } from 'node:crypto';
 import type { OpenAPIBackend, Request } from 'openapi-backend';
-import { type CabinetOperation, operationRows, requireRight, signedOut } from '../../../accounts/members/rights.ts';
+import {
+  type CabinetOperation,
+  operationRows,
+  requireActive,
+  requireRight,
+  signedOut,
+} from '../../../accounts/members/rights.ts';
 import { approvalOf, type MemberCaller, type MemberSessions } from '../../../accounts/members/sessions.ts';
 import { requireStorable } from '../../../base/db/stored-text.ts';
 import { AppError, errorFromFaults } from '../../../base/errors.ts';
 import { addressKeys } from '../../../base/limits/client-address.ts';
 import type { Bucket, Limiter } from '../../../base/limits/limiter.ts';
-import type { PartnerLanes } from '../../../base/limits/partner-lanes.ts';
 import type { Config } from '../../../config/settings.ts';
 import { type Answer, jsonType } from '../api/answer.ts';
 import { parseBody, readBody } from '../api/body.ts';
 import type { Call } from '../api/call.ts';
 import { backendOf } from '../api/operations.ts';
 import { faultsOf } from '../api/validation-faults.ts';
+import type { CabinetTurns } from './cabinet-turns.ts';
 import { type CabinetHandlers, type CabinetReply, cabinetApiRoot, readCabinetContract } from './contract.ts';
 import { sessionSecret } from './session-cookie.ts';
 
@@ -22,7 +28,7 @@ export interface CabinetApiOptions {
   readonly origin: string;
   readonly limiter: Limiter;
   readonly sessions: MemberSessions;
-  readonly lanes: PartnerLanes;
+  readonly turns: CabinetTurns;
   readonly handlers: CabinetHandlers;
 }
 
@@ -31,13 +37,14 @@ export interface CabinetApiOptions {
  * origin, limit, session, right, contract, passkey, handler.
  */
 export async function cabinetApi(options: CabinetApiOptions): Promise<(call: Call) => Promise<Answer>> {
-  const { handlers, sessions, lanes } = options;
+  const { handlers, sessions, turns } = options;
   const backend = await backendOf(readCabinetContract(), cabinetApiRoot, { coerceParameters: true });
   return async (call) => {
     const request = requestOf(call);
     const id = operationAt(backend, request, call);
     call.route = `${cabinetApiRoot} ${id}`;
-    const { needs, isConfirmed } = operationRows[id];
+    const row = operationRows[id];
+    const { needs, isConfirmed } = row;
     if (call.method !== 'GET') requireOwnOrigin(call, options.origin);
     const secret = sessionSecret(call.req);
     await countAddress(call, needs === 'nothing' || secret === null, options);
@@ -46,6 +53,7 @@ export async function cabinetApi(options: CabinetApiOptions): Promise<(call: Cal
       if (!member) throw signedOut();
       await countMember(member, options);
       requireRight(member.role, needs);
+      requireActive(member.partnerStatus, row, call.method === 'GET');
     }
     const checked = await validated(backend, request, call, id);
     const handler = handlers[id] as (request: unknown) => Promise<CabinetReply<CabinetOperation>>;
@@ -56,7 +64,7 @@ export async function cabinetApi(options: CabinetApiOptions): Promise<(call: Cal
       }
       return handler({ ...checked, call, member });
     };
-    return toAnswer(await (member && needs !== 'nothing' ? lanes.work(member.partnerId, handled) : handled()), call);
+    return toAnswer(await (member && needs !== 'nothing' ? turns.work(member, row, handled) : handled()), call);
   };
 }
 

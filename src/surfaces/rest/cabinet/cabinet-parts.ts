@@ -7,7 +7,6 @@ import type { MemberCaller, MemberSessions } from '../../../accounts/members/ses
 import type { PartnerService } from '../../../accounts/partners/partner-service.ts';
 import type { Actor, AuditedResult, AuditLog } from '../../../accounts/staff/audit/audit-log.ts';
 import { addressPrefix } from '../../../base/limits/client-address.ts';
-import { PartnerLanes } from '../../../base/limits/partner-lanes.ts';
 import type { OrderChoices } from '../../../orders/order-choices.ts';
 import type { ListCursors } from '../../../orders/read/list-cursor.ts';
 import type { PartnerOrders } from '../../../orders/read/partner-orders.ts';
@@ -15,6 +14,7 @@ import type { DeliveryLog } from '../../../webhooks/delivery-log.ts';
 import type { EndpointService } from '../../../webhooks/endpoint-service.ts';
 import type { Replays } from '../../../webhooks/replays.ts';
 import type { Call } from '../api/call.ts';
+import { CabinetTurns } from './cabinet-turns.ts';
 import type { Glance } from './glance.ts';
 import type { OwnLimits } from './own-limits.ts';
 import type { Statements } from './statements.ts';
@@ -48,11 +48,11 @@ export interface CabinetServices {
 
 /** The services of the cabinet's handlers, and what all handlers do alike. */
 export interface CabinetParts extends CabinetServices {
-  readonly lanes: PartnerLanes;
+  readonly turns: CabinetTurns;
   actor(memberId: string, call: Call): Actor;
   /**
    * Runs a change and writes its audit entry in one transaction: both happen or neither. The member
-   * must still have the right when the turn of the change has come.
+   * must still have the right, and the partner be active, when the turn of the change has come.
    */
   act<Result>(
     request: { readonly member: MemberCaller | null; readonly call: Call },
@@ -60,9 +60,6 @@ export interface CabinetParts extends CabinetServices {
     work: (em: EntityManager) => Promise<AuditedResult<Result>>,
   ): Promise<Result>;
 }
-
-/** Requests of a partner's members: half of the cabinet's connections work. */
-const laneBounds = { working: 2, waiting: 30 };
 
 export function cabinetParts(services: CabinetServices): CabinetParts {
   const actor = (memberId: string, { id, client }: Call): Actor => ({
@@ -72,12 +69,12 @@ export function cabinetParts(services: CabinetServices): CabinetParts {
   });
   return {
     ...services,
-    lanes: new PartnerLanes(laneBounds),
+    turns: new CabinetTurns(),
     actor,
     act: ({ member, call }, operation, work) => {
       if (!member) throw new Error(`${operation} needs a session`);
       return services.audit.act(actor(member.memberId, call), operation, 'in the cabinet', async (em) => {
-        await services.members.takeTurn(em, member, operationRows[operation].needs);
+        await services.members.takeTurn(em, member, operationRows[operation]);
         return work(em);
       });
     },

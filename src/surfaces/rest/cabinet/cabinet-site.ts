@@ -22,7 +22,7 @@ export async function cabinetSite(options: CabinetSiteOptions): Promise<(call: C
   const { services, config, limiter, origin } = options;
   const parts = cabinetParts(services);
   const handlers = { ...sessionHandlers(parts), ...accountHandlers(parts) };
-  const api = await cabinetApi({ config, origin, limiter, sessions: services.sessions, lanes: parts.lanes, handlers });
+  const api = await cabinetApi({ config, origin, limiter, sessions: services.sessions, turns: parts.turns, handlers });
   const pages = cabinetPages();
   return async (call) => (call.path.startsWith(`${cabinetApiRoot}/`) ? api(call) : pages(call));
 }

@@ -5,9 +5,10 @@ import { formatDecimal } from '../../../base/money.ts';
 import type { components } from '../../../generated/openapi.ts';
 import type { Effect, RepeatableRequests, RepeatedAnswer } from '../../../orders/repeatable-requests.ts';
 import type { DeliveryLog, DeliveryView, ReplayRequest } from '../../../webhooks/delivery-log.ts';
-import type { EndpointChanges, EndpointService, OrderedTest, TestResult } from '../../../webhooks/endpoint-service.ts';
+import type { EndpointChanges, EndpointService, OrderedTest } from '../../../webhooks/endpoint-service.ts';
 import type { Replays } from '../../../webhooks/replays.ts';
 import { secretMark } from '../../../webhooks/signature.ts';
+import { TestWaits } from '../../../webhooks/test-waits.ts';
 import type { WebhookEndpoint } from '../../../webhooks/webhook-endpoint.entity.ts';
 import type { Handlers } from '../api/api.ts';
 import { callerOf } from '../api/authenticate.ts';
@@ -22,9 +23,6 @@ type SecretAnswer = Schemas['WebhookEndpointSecret'];
 const endpointsPath = `${apiRoot}/partner/webhook-endpoints`;
 
 const usualLimit = 20;
-/** How long a test waits for its result, and how often it looks. An attempt takes 15 s at most. */
-const testWaitMs = 17_000;
-const testLookMs = 150;
 
 export interface WebhookParts {
   readonly endpoints: EndpointService;
@@ -37,6 +35,7 @@ export interface WebhookParts {
 
 /** The operations below /partner/webhook-endpoints. */
 export function webhookHandlers({ endpoints, deliveries, requests, replays, lanes }: WebhookParts) {
+  const waits = new TestWaits();
   /** A part of a request that takes its turn, where the whole one would wait in between. */
   const part = <Result>(call: Call, work: () => Promise<Result>): Promise<Result> =>
     lanes.work(callerOf(call).partner.id, work);
@@ -103,7 +102,8 @@ export function webhookHandlers({ endpoints, deliveries, requests, replays, lane
         }),
       );
       const test: OrderedTest = JSON.parse(stored);
-      const result = await resultOf(() => part(call, () => endpoints.testResult(test)), call);
+      const look = () => part(call, () => endpoints.testResult(test));
+      const result = await waits.result(test.deliveryId, look, call.res);
       return { status: 200, body: json({ event_id: test.eventId, ...result }), headers: replayedHeader(isReplayed) };
     },
     listWebhookDeliveries: async ({ path, query, call }) => {
@@ -197,14 +197,4 @@ function replayOf({ event_ids, from, to, failed_only, cursor }: Body<'replayWebh
     failedOnly: failed_only ?? false,
     cursor: cursor ?? null,
   };
-}
-
-/** Waits for the result of a test, no longer than the client. */
-async function resultOf(look: () => Promise<TestResult>, { res }: Call): Promise<TestResult> {
-  const endsMs = performance.now() + testWaitMs;
-  for (;;) {
-    const result = await look();
-    if (result.state !== 'pending' || performance.now() >= endsMs || res.destroyed) return result;
-    await new Promise((resolve) => setTimeout(resolve, testLookMs));
-  }
 }

@@ -1,0 +1,47 @@
+import type { OperationRow } from '../../../accounts/members/rights.ts';
+import type { MemberCaller } from '../../../accounts/members/sessions.ts';
+import { PartnerLanes } from '../../../base/limits/partner-lanes.ts';
+
+type Who = Pick<MemberCaller, 'memberId' | 'partnerId'>;
+
+const waitMs = 10_000;
+
+/**
+ * Who works at the cabinet's four connections to PostgreSQL: one request of a member, two of a
+ * partner and three of all. So no member keeps the others of the partner waiting, and no partner
+ * those of others. One connection is left for sessions, for signing in, and for what ends access.
+ */
+export class CabinetTurns {
+  readonly #ofMember = new PartnerLanes({ working: 1, waiting: 30, waitMs });
+  readonly #ofPartner = new PartnerLanes({ working: 2, waiting: 1_000, waitMs });
+  readonly #ofAll = new PartnerLanes({ working: 3, waiting: 1_000, waitMs });
+  /** What ends access, and waits for the like of the same member only. */
+  readonly #ends = new PartnerLanes({ working: 1, waiting: 30, waitMs });
+
+  /**
+   * Does an operation when the member's turn has come.
+   *
+   * @throws AppError rate_limited when too much of the member waits, or the turn does not come.
+   */
+  work<Result>(who: Who, { endsAccess }: OperationRow, work: () => Promise<Result>): Promise<Result> {
+    if (endsAccess) return this.#ends.work(who.memberId, work);
+    return this.#ofMember.work(who.memberId, () => this.#amongMembers(who, work));
+  }
+
+  /** @throws AppError rate_limited when the member has four downloads open. */
+  download(who: Who, parts: AsyncIterable<string>): AsyncIterable<string> {
+    return this.#ofMember.download(who.memberId, this.#partsAmongMembers(who, parts[Symbol.asyncIterator]()));
+  }
+
+  #amongMembers<Result>({ partnerId }: Who, work: () => Promise<Result>): Promise<Result> {
+    return this.#ofPartner.work(partnerId, () => this.#ofAll.work('all', work));
+  }
+
+  async *#partsAmongMembers(who: Who, parts: AsyncIterator<string>): AsyncGenerator<string> {
+    for (;;) {
+      const { done, value } = await this.#amongMembers(who, () => parts.next());
+      if (done) return;
+      yield value;
+    }
+  }
+}
