@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { Big, floorTo } from '../../../src/base/money.ts';
 import { reconcile } from '../../../src/ledger/reconcile.ts';
 import { bookLateMarkups } from '../../../src/settlement/pay/late-markups.ts';
@@ -126,21 +125,6 @@ describe('a worker of the version before', () => {
     const booked = await Promise.all([bookLateMarkups(orm), bookLateMarkups(orm)]);
     expect(booked.toSorted()).toEqual([0, 1]);
     expect(await bookLateMarkups(orm)).toBe(0);
-    expect(await accrued(order)).toEqual(before);
-    expect(await gateway.differences()).toEqual([]);
-  });
-});
-
-describe('the migration', () => {
-  it('books the orders that were completed before, as settlement would have', async () => {
-    const order = await completed({ rate_type: 'fixed', markup_bps: 333 }, '0.0713');
-    const before = await accrued(order);
-    await gateway.query(`set session_replication_role = replica;
-      delete from ledger_line where transaction_id in (select id from ledger_transaction where kind = 'markup');
-      delete from ledger_transaction where kind = 'markup'`);
-    expect((await gateway.differences()).map(({ check }) => check)).toContain('markups');
-    const source = readFileSync('src/base/db/migrations/0034-markup.ts', 'utf8');
-    await gateway.query(source.slice(source.indexOf('with due as'), source.indexOf('`);')));
     expect(await accrued(order)).toEqual(before);
     expect(await gateway.differences()).toEqual([]);
   });
