@@ -1160,7 +1160,7 @@ create unique index payment_payout_once on payment (order_id) where kind = 'payo
 create index payment_order on payment (order_id);
 create index payment_due on payment (chain, next_action_at) where next_action_at is not null;
 create index payment_address on payment (lower(address) text_pattern_ops);
--- Payments that have a problem. Those that ended show in their order or deposit.
+-- Payments that have a problem. Ended payments show in their order or deposit.
 create index payment_problem on payment (problem_since) where problem is not null and ended_at is null;
 -- One at a time for each address and asset. Outputs are also reserved one by one.
 create unique index payment_sweep_once on payment (chain, sources, coalesce(contract, ''))
