@@ -44,7 +44,6 @@ import {
 import {
   creditUnassignedDeposits,
   dropDeposits,
-  inKnownForm,
   type KnownDeposits,
   orphanDeposits,
   storeArrival,
@@ -632,7 +631,7 @@ export class ChainScanner {
       if (reason !== null && arrival.block !== null) leftOut.push(leftOutOf(arrival, reason));
       return reason === null;
     });
-    const keys = found.flatMap(({ transfer, parts = [] }) => [transfer.key, ...parts.map((one) => one.transfer.key)]);
+    const keys = found.map(({ transfer }) => transfer.key);
     const { known, more } = await affectedDeposits(em, step, { undone, gone: to.isAtHead ? gone : [], keys });
     const orderIds = new Set(
       [...found.map(({ target }) => target), ...known].map(({ orderId }) => orderId).filter((id) => id !== null),
@@ -651,7 +650,7 @@ export class ChainScanner {
       stored.flatMap((deposit) => (deposit.chain === chain ? [[deposit.key, deposit] as const] : [])),
     );
     const sums: StoredPayment[] = [];
-    for (const arrival of found.flatMap((one) => inKnownForm(byKey, one))) {
+    for (const arrival of found) {
       const deposit = storeArrival(em, byKey, chain, arrival, look);
       if (deposit === null) leftOut.push(leftOutOf(arrival, 'changed'));
       else if (arrival.parts !== undefined) sums.push({ deposit, parts: arrival.parts });

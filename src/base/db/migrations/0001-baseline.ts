@@ -384,17 +384,10 @@ create index deposit_address_search on deposit_address (lower(address) text_patt
   where leased_at is not null;
 create index deposit_address_nested_form on deposit_address (nested_form) where nested_form is not null;
 create index deposit_address_taproot_form on deposit_address (taproot_form) where taproot_form is not null;
-create index deposit_address_without_forms on deposit_address (id)
- where nested_form is null and keychain in ('bitcoin', 'litecoin');
 create trigger deposit_address_given_once before update on deposit_address
   for each row execute function refuse_new_identity();
 create trigger deposit_address_kept before delete or truncate on deposit_address
   for each statement execute function refuse_change();
-
--- Orders up to this index have tags that are not encrypted.
-insert into setting (name, value)
-  select 'deposit_tag_last_plain_index', (case when is_called then last_value else 0 end)::text
-    from deposit_index_block;
 `;
 
 /** Orders, their events and what belongs to one order. */
@@ -517,8 +510,8 @@ create table exchange_order (
   deposit_confirmations_required integer not null check (deposit_confirmations_required > 0),
   payout_txid text,
   deposit_id uuid,
-  min_amount numeric(38,18),
-  max_amount numeric(38,18),
+  min_amount numeric(38,18) not null,
+  max_amount numeric(38,18) not null,
   amount_from_actual numeric(38,18) check (amount_from_actual > 0),
   amount_to_actual numeric(38,18) check (amount_to_actual > 0),
   exchange_deadline timestamptz,
@@ -603,27 +596,12 @@ create function check_order_event() returns trigger language plpgsql as $$
 declare
   last record;
 begin
-  select seq, to_status, partner_id into last from order_event where order_id = new.order_id order by seq desc limit 1;
+  select seq, to_status into last from order_event where order_id = new.order_id order by seq desc limit 1;
   if new.seq <> coalesce(last.seq, 0) + 1 or new.from_status is distinct from last.to_status then
     raise exception 'event % of order % does not follow its history', new.seq, new.order_id
       using errcode = 'restrict_violation';
   end if;
-  -- The version before names no partner. The statement that creates an order has not stored it yet.
-  new.partner_id := coalesce(new.partner_id, last.partner_id,
-    (select partner_id from exchange_order where id = new.order_id),
-    case when new.actor like 'partner:%' then substr(new.actor, 9)::uuid end);
   return new;
-end $$;
-
--- An event may get its order's partner once. Nothing else of it ever changes.
-create function check_event_partner() returns trigger language plpgsql as $$
-begin
-  if old.partner_id is null
-     and new.partner_id = (select partner_id from exchange_order where id = old.order_id)
-     and to_jsonb(new) - 'partner_id' = to_jsonb(old) - 'partner_id' then
-    return new;
-  end if;
-  raise exception 'order_event is append-only' using errcode = 'restrict_violation';
 end $$;
 
 -- The history of orders. Append-only.
@@ -640,34 +618,20 @@ create table order_event (
   -- What is older than the oldest transaction that runs has been committed for good. A reader that
   -- stops there misses nothing.
   xid xid8 not null default pg_current_xact_id(),
-  partner_id uuid,
+  partner_id uuid not null,
   primary key (order_id, seq)
 );
 create index order_event_feed on order_event (xid, order_id, seq);
 -- The feed of a partner.
-create index order_event_partner on order_event (partner_id, xid, order_id, seq) where partner_id is not null;
+create index order_event_partner on order_event (partner_id, xid, order_id, seq);
 -- The completions of a partner by time, for its statements.
 create index order_event_completed on order_event (partner_id, at, order_id)
   where to_status = 'completed' and from_status <> 'completed';
-create trigger order_event_append_only before update on order_event
-  for each row execute function check_event_partner();
-create trigger order_event_not_removed before delete or truncate on order_event
+create trigger order_event_append_only before update or delete or truncate on order_event
   for each statement execute function refuse_change();
 create trigger order_event_follows before insert on order_event for each row
-  when (new.seq <> 1 or new.from_status is not null or new.partner_id is null)
+  when (new.seq <> 1 or new.from_status is not null)
   execute function check_order_event();
-
--- Up to where events from before this migration have got their partner. One row.
-create table order_event_filling (
-  only_row boolean primary key default true check (only_row),
-  xid xid8 not null,
-  order_id uuid not null,
-  seq integer not null,
-  -- No event from this transaction on lacks its partner. Null when none does.
-  until_xid xid8
-);
-
-insert into order_event_filling (xid, order_id, seq) values ('0', '00000000-0000-0000-0000-000000000000', 0);
 
 -- One row for an order whose create said more than the pair, the amount and the addresses.
 create table order_terms (
@@ -956,8 +920,8 @@ create table trade (
   settled_at timestamptz,
   -- Prices in US dollars when the trade was decided, so that volume and revenue sum up in one
   -- currency.
-  price_from numeric(38,18) check (price_from > 0),
-  price_to numeric(38,18) check (price_to > 0),
+  price_from numeric(38,18) not null check (price_from > 0),
+  price_to numeric(38,18) not null check (price_to > 0),
   -- US dollars per unit by the market, when the terms were decided: of either coin, and of the
   -- venue's cash.
   market_from numeric(38,18) check (market_from > 0),
@@ -991,7 +955,7 @@ create table venue_trade (
   -- When a sale was last tried, after the trade itself had tried.
   sale_tried_at timestamptz,
   -- The coin between the legs.
-  cash text,
+  cash text not null,
   -- The bound, as trade has it.
   price_sell numeric(38,18) check (price_sell > 0),
   price_buy numeric(38,18) check (price_buy > 0),
@@ -1063,7 +1027,7 @@ create view venue_position as
         ) as c
        where o.client_id = v.client_id and o.state = 'closed'
     ) as p
-   where v.outcome is not null and v.squared_at is null and (v.sell_coin is distinct from v.cash or v.outcome = 'rejected');
+   where v.outcome is not null and v.squared_at is null and (v.sell_coin <> v.cash or v.outcome = 'rejected');
 
 -- What each trade at an exchange that is over won or lost, in US dollars at the prices of its
 -- bound: what the account moved, less what was agreed with the user. A fee in another coin is not
