@@ -230,7 +230,6 @@ CREATE INDEX deposit_address_free ON public.deposit_address USING btree (keychai
 CREATE INDEX deposit_address_nested_form ON public.deposit_address USING btree (nested_form) WHERE (nested_form IS NOT NULL);
 CREATE INDEX deposit_address_search ON public.deposit_address USING btree (lower(address) text_pattern_ops) WHERE (leased_at IS NOT NULL);
 CREATE INDEX deposit_address_taproot_form ON public.deposit_address USING btree (taproot_form) WHERE (taproot_form IS NOT NULL);
-CREATE INDEX deposit_address_without_forms ON public.deposit_address USING btree (id) WHERE ((nested_form IS NULL) AND (keychain = ANY (ARRAY['bitcoin'::text, 'litecoin'::text])));
 CREATE TRIGGER deposit_address_given_once BEFORE UPDATE ON public.deposit_address FOR EACH ROW EXECUTE FUNCTION refuse_new_identity();
 CREATE TRIGGER deposit_address_kept BEFORE DELETE OR TRUNCATE ON public.deposit_address FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
@@ -278,8 +277,8 @@ create table exchange_order (
   deposit_confirmations_required integer not null,
   payout_txid text,
   deposit_id uuid,
-  min_amount numeric(38,18),
-  max_amount numeric(38,18),
+  min_amount numeric(38,18) not null,
+  max_amount numeric(38,18) not null,
   amount_from_actual numeric(38,18),
   amount_to_actual numeric(38,18),
   exchange_deadline timestamp with time zone,
@@ -511,27 +510,16 @@ create table order_event (
   actor text not null,
   detail text,
   xid xid8 not null default pg_current_xact_id(),
-  partner_id uuid,
+  partner_id uuid not null,
   constraint order_event_pkey PRIMARY KEY (order_id, seq),
   constraint order_event_order_id_fkey FOREIGN KEY (order_id) REFERENCES exchange_order(id),
   constraint order_event_seq_check CHECK ((seq > 0))
 );
 CREATE INDEX order_event_completed ON public.order_event USING btree (partner_id, at, order_id) WHERE ((to_status = 'completed'::text) AND (from_status <> 'completed'::text));
 CREATE INDEX order_event_feed ON public.order_event USING btree (xid, order_id, seq);
-CREATE INDEX order_event_partner ON public.order_event USING btree (partner_id, xid, order_id, seq) WHERE (partner_id IS NOT NULL);
-CREATE TRIGGER order_event_append_only BEFORE UPDATE ON public.order_event FOR EACH ROW EXECUTE FUNCTION check_event_partner();
-CREATE TRIGGER order_event_follows BEFORE INSERT ON public.order_event FOR EACH ROW WHEN (((new.seq <> 1) OR (new.from_status IS NOT NULL) OR (new.partner_id IS NULL))) EXECUTE FUNCTION check_order_event();
-CREATE TRIGGER order_event_not_removed BEFORE DELETE OR TRUNCATE ON public.order_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-
-create table order_event_filling (
-  only_row boolean not null default true,
-  xid xid8 not null,
-  order_id uuid not null,
-  seq integer not null,
-  until_xid xid8,
-  constraint order_event_filling_pkey PRIMARY KEY (only_row),
-  constraint order_event_filling_only_row_check CHECK (only_row)
-);
+CREATE INDEX order_event_partner ON public.order_event USING btree (partner_id, xid, order_id, seq);
+CREATE TRIGGER order_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.order_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER order_event_follows BEFORE INSERT ON public.order_event FOR EACH ROW WHEN (((new.seq <> 1) OR (new.from_status IS NOT NULL))) EXECUTE FUNCTION check_order_event();
 
 create table order_note (
   id uuid not null,
@@ -1287,8 +1275,8 @@ create table trade (
   problem text,
   created_at timestamp with time zone not null,
   settled_at timestamp with time zone,
-  price_from numeric(38,18),
-  price_to numeric(38,18),
+  price_from numeric(38,18) not null,
+  price_to numeric(38,18) not null,
   market_from numeric(38,18),
   market_to numeric(38,18),
   market_cash numeric(38,18),
@@ -1379,7 +1367,7 @@ create table venue_trade (
   decided_at timestamp with time zone,
   squared_at timestamp with time zone,
   sale_tried_at timestamp with time zone,
-  cash text,
+  cash text not null,
   price_sell numeric(38,18),
   price_buy numeric(38,18),
   price_cash numeric(38,18),
@@ -1548,203 +1536,185 @@ CREATE OR REPLACE FUNCTION public.check_attempt_family()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        if exists (select 1 from payment_attempt a
-                    where a.payment_id = new.payment_id and a.dead_at is null and not (new.reserves @> a.reserves)) then
-          raise exception 'two transactions of a payment could both confirm' using errcode = 'restrict_violation';
-        end if;
-        return new;
-      end $function$
-;
-
-CREATE OR REPLACE FUNCTION public.check_event_partner()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-      begin
-        if old.partner_id is null
-           and new.partner_id = (select partner_id from exchange_order where id = old.order_id)
-           and to_jsonb(new) - 'partner_id' = to_jsonb(old) - 'partner_id' then
-          return new;
-        end if;
-        raise exception 'order_event is append-only' using errcode = 'restrict_violation';
-      end $function$
+begin
+  if exists (select 1 from payment_attempt a
+              where a.payment_id = new.payment_id and a.dead_at is null and not (new.reserves @> a.reserves)) then
+    raise exception 'two transactions of a payment could both confirm' using errcode = 'restrict_violation';
+  end if;
+  return new;
+end $function$
 ;
 
 CREATE OR REPLACE FUNCTION public.check_first_events()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      declare
-        bare uuid;
-      begin
-        select m.id into bare from made m
-         where not exists (select from order_event e where e.order_id = m.id and e.to_status = m.status)
-         limit 1;
-        if found then
-          raise exception 'order % begins without an event', bare using errcode = 'restrict_violation';
-        end if;
-        return null;
-      end $function$
+declare
+  bare uuid;
+begin
+  select m.id into bare from made m
+   where not exists (select from order_event e where e.order_id = m.id and e.to_status = m.status)
+   limit 1;
+  if found then
+    raise exception 'order % begins without an event', bare using errcode = 'restrict_violation';
+  end if;
+  return null;
+end $function$
 ;
 
 CREATE OR REPLACE FUNCTION public.check_order_event()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      declare
-        last record;
-      begin
-        select seq, to_status, partner_id into last from order_event where order_id = new.order_id order by seq desc limit 1;
-        if new.seq <> coalesce(last.seq, 0) + 1 or new.from_status is distinct from last.to_status then
-          raise exception 'event % of order % does not follow its history', new.seq, new.order_id
-            using errcode = 'restrict_violation';
-        end if;
-        -- The version before names no partner. The statement that creates an order has not stored it yet.
-        new.partner_id := coalesce(new.partner_id, last.partner_id,
-          (select partner_id from exchange_order where id = new.order_id),
-          case when new.actor like 'partner:%' then substr(new.actor, 9)::uuid end);
-        return new;
-      end $function$
+declare
+  last record;
+begin
+  select seq, to_status into last from order_event where order_id = new.order_id order by seq desc limit 1;
+  if new.seq <> coalesce(last.seq, 0) + 1 or new.from_status is distinct from last.to_status then
+    raise exception 'event % of order % does not follow its history', new.seq, new.order_id
+      using errcode = 'restrict_violation';
+  end if;
+  return new;
+end $function$
 ;
 
 CREATE OR REPLACE FUNCTION public.check_order_history()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        if (select status from exchange_order where id = new.id) is distinct from
-           (select to_status from order_event where order_id = new.id order by seq desc limit 1) then
-          raise exception 'order % moved without an event', new.id using errcode = 'restrict_violation';
-        end if;
-        if tg_op = 'UPDATE' and new.status not in ('confirming', 'expired')
-           and exists (select from order_action where order_id = new.id and outcome is null) then
-          raise exception 'order % moved with an open action', new.id using errcode = 'restrict_violation';
-        end if;
-        return null;
-      end $function$
+begin
+  if (select status from exchange_order where id = new.id) is distinct from
+     (select to_status from order_event where order_id = new.id order by seq desc limit 1) then
+    raise exception 'order % moved without an event', new.id using errcode = 'restrict_violation';
+  end if;
+  if tg_op = 'UPDATE' and new.status not in ('confirming', 'expired')
+     and exists (select from order_action where order_id = new.id and outcome is null) then
+    raise exception 'order % moved with an open action', new.id using errcode = 'restrict_violation';
+  end if;
+  return null;
+end $function$
 ;
 
 CREATE OR REPLACE FUNCTION public.check_order_move()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        if not exists (select 1 from order_status_edge where from_status = old.status and to_status = new.status) then
-          raise exception 'an order does not go from % to %', old.status, new.status using errcode = 'restrict_violation';
-        end if;
-        if old.status = 'expired' and new.status = 'exchanging' and not exists (
-             select from order_terms where order_id = new.id and policy ->> 'on_late' in ('market', 'ask')) then
-          raise exception 'order % did not ask for the exchange of a late deposit', new.id
-            using errcode = 'restrict_violation';
-        end if;
-        return new;
-      end $function$
+begin
+  if not exists (select 1 from order_status_edge where from_status = old.status and to_status = new.status) then
+    raise exception 'an order does not go from % to %', old.status, new.status using errcode = 'restrict_violation';
+  end if;
+  if old.status = 'expired' and new.status = 'exchanging' and not exists (
+       select from order_terms where order_id = new.id and policy ->> 'on_late' in ('market', 'ask')) then
+    raise exception 'order % did not ask for the exchange of a late deposit', new.id
+      using errcode = 'restrict_violation';
+  end if;
+  return new;
+end $function$
 ;
 
 CREATE OR REPLACE FUNCTION public.check_order_start()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        if new.status <> 'waiting_deposit' then
-          raise exception 'an order begins with waiting_deposit' using errcode = 'restrict_violation';
-        end if;
-        return new;
-      end $function$
+begin
+  if new.status <> 'waiting_deposit' then
+    raise exception 'an order begins with waiting_deposit' using errcode = 'restrict_violation';
+  end if;
+  return new;
+end $function$
 ;
 
 CREATE OR REPLACE FUNCTION public.keep_attempt()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        if (new.payment_id, new.attempt, new.chain, new.payload, new.reserves, new.fee)
-             is distinct from (old.payment_id, old.attempt, old.chain, old.payload, old.reserves, old.fee)
-           or (old.raw is not null and (new.raw, new.txid) is distinct from (old.raw, old.txid))
-           or (old.dead_at is not null and new.dead_at is distinct from old.dead_at) then
-          raise exception 'a payment attempt is written once' using errcode = 'restrict_violation';
-        end if;
-        return new;
-      end $function$
+begin
+  if (new.payment_id, new.attempt, new.chain, new.payload, new.reserves, new.fee)
+       is distinct from (old.payment_id, old.attempt, old.chain, old.payload, old.reserves, old.fee)
+     or (old.raw is not null and (new.raw, new.txid) is distinct from (old.raw, old.txid))
+     or (old.dead_at is not null and new.dead_at is distinct from old.dead_at) then
+    raise exception 'a payment attempt is written once' using errcode = 'restrict_violation';
+  end if;
+  return new;
+end $function$
 ;
 
 CREATE OR REPLACE FUNCTION public.keep_order_action()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        if old.outcome is not null
-           or (new.order_id, new.seq, new.reason, new.deposit_id, new.amount, new.amount_from, new.asked_at, new.deadline)
-              is distinct from
-              (old.order_id, old.seq, old.reason, old.deposit_id, old.amount, old.amount_from, old.asked_at, old.deadline)
-        then
-          raise exception 'action % of order % does not change', old.seq, old.order_id using errcode = 'restrict_violation';
-        end if;
-        return new;
-      end $function$
+begin
+  if old.outcome is not null
+     or (new.order_id, new.seq, new.reason, new.deposit_id, new.amount, new.amount_from, new.asked_at, new.deadline)
+        is distinct from
+        (old.order_id, old.seq, old.reason, old.deposit_id, old.amount, old.amount_from, old.asked_at, old.deadline)
+  then
+    raise exception 'action % of order % does not change', old.seq, old.order_id using errcode = 'restrict_violation';
+  end if;
+  return new;
+end $function$
 ;
 
 CREATE OR REPLACE FUNCTION public.keep_payment()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        if (new.kind, new.leg, new.chain, new.coin, new.network, new.address, new.amount, new.fee_charged)
-             is distinct from (old.kind, old.leg, old.chain, old.coin, old.network, old.address, old.amount, old.fee_charged)
-           or new.deposit_id is distinct from old.deposit_id or new.sources is distinct from old.sources
-           or new.tag is distinct from old.tag or new.contract is distinct from old.contract
-           or new.order_id is distinct from old.order_id
-           or (old.state in ('confirmed', 'dead') and new.state <> old.state) then
-          raise exception 'a payment goes where it was decided to go, and ends once' using errcode = 'restrict_violation';
-        end if;
-        return new;
-      end $function$
+begin
+  if (new.kind, new.leg, new.chain, new.coin, new.network, new.address, new.amount, new.fee_charged)
+       is distinct from (old.kind, old.leg, old.chain, old.coin, old.network, old.address, old.amount, old.fee_charged)
+     or new.deposit_id is distinct from old.deposit_id or new.sources is distinct from old.sources
+     or new.tag is distinct from old.tag or new.contract is distinct from old.contract
+     or new.order_id is distinct from old.order_id
+     or (old.state in ('confirmed', 'dead') and new.state <> old.state) then
+    raise exception 'a payment goes where it was decided to go, and ends once' using errcode = 'restrict_violation';
+  end if;
+  return new;
+end $function$
 ;
 
 CREATE OR REPLACE FUNCTION public.keep_refund_address()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        if old.refund_address is not null or new.refund_address is null or new.refund_address_set_at is null then
-          raise exception 'the refund address of order % is set once', old.id using errcode = 'restrict_violation';
-        end if;
-        return new;
-      end $function$
+begin
+  if old.refund_address is not null or new.refund_address is null or new.refund_address_set_at is null then
+    raise exception 'the refund address of order % is set once', old.id using errcode = 'restrict_violation';
+  end if;
+  return new;
+end $function$
 ;
 
 CREATE OR REPLACE FUNCTION public.ledger_balanced()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        if exists (select 1 from ledger_line where transaction_id = new.transaction_id
-                    group by coin, network having sum(amount) <> 0) then
-          raise exception 'ledger transaction % does not sum to zero', new.transaction_id using errcode = 'check_violation';
-        end if;
-        return null;
-      end $function$
+begin
+  if exists (select 1 from ledger_line where transaction_id = new.transaction_id
+              group by coin, network having sum(amount) <> 0) then
+    raise exception 'ledger transaction % does not sum to zero', new.transaction_id using errcode = 'check_violation';
+  end if;
+  return null;
+end $function$
 ;
 
 CREATE OR REPLACE FUNCTION public.refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        raise exception '% is append-only', tg_table_name using errcode = 'restrict_violation';
-      end $function$
+begin
+  raise exception '% is append-only', tg_table_name using errcode = 'restrict_violation';
+end $function$
 ;
 
 CREATE OR REPLACE FUNCTION public.refuse_new_identity()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        if (new.keychain, new.index, new.address) is distinct from (old.keychain, old.index, old.address)
-           or new.tag is distinct from old.tag or (old.leased_at is not null and new.leased_at is distinct from old.leased_at) then
-          raise exception 'a deposit address is given once and never changes' using errcode = 'restrict_violation';
-        end if;
-        return new;
-      end $function$
+begin
+  if (new.keychain, new.index, new.address) is distinct from (old.keychain, old.index, old.address)
+     or new.tag is distinct from old.tag or (old.leased_at is not null and new.leased_at is distinct from old.leased_at) then
+    raise exception 'a deposit address is given once and never changes' using errcode = 'restrict_violation';
+  end if;
+  return new;
+end $function$
 ;

@@ -43,8 +43,6 @@ const scope = [
   'openapi.yaml',
   'schema',
 ];
-// A merged migration is never edited. These were written before the lint.
-const mergedMigrations = /^src\/base\/db\/migrations\/00(?:[01]\d|2[0-6])-/;
 const letOff = /prose-ok:[ \t]*\S/;
 const directive = /\b(?:biome-ignore|@ts-expect-error)\b/;
 
@@ -188,7 +186,6 @@ function proseFiles(root, paths) {
   });
   const isRead = (path) =>
     !/^(?:(?:client\/)?src|web\/(?:console|cabinet))\/generated\//.test(path) &&
-    !mergedMigrations.test(path) &&
     (!path.startsWith('schema/') || path.endsWith('.graphql'));
   return listed.split('\0').filter((path) => path && isRead(path) && existsSync(`${root}/${path}`));
 }

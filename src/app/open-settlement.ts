@@ -10,7 +10,6 @@ import type { LedgerAsset } from '../ledger/ledger.ts';
 import { Reconciliations, type ReconciliationsOptions } from '../ledger/reconciliations.ts';
 import { HistoryTurns, noteVenueBalances } from '../operations/history-turns.ts';
 import { OrderSettler } from '../settlement/order-settler.ts';
-import { bookLateMarkups } from '../settlement/pay/late-markups.ts';
 import { type PayoutHolds, reconcileFindings } from '../settlement/pay/payout-holds.ts';
 import { PayoutWatch } from '../settlement/pay/payout-watch.ts';
 import { Sweeper } from '../settlement/pay/sweeper.ts';
@@ -155,11 +154,7 @@ function openReconciliations(
     log,
     adapters,
     everySec,
-    onCompare: async (patient) => {
-      await noteVenueBalances(patient, clock.now());
-      const count = await bookLateMarkups(patient);
-      if (count > 0) log.warn({ event: 'markups_booked_late', count }, 'markups of completed orders were not booked');
-    },
+    onCompare: (patient) => noteVenueBalances(patient, clock.now()),
     onCompared: holdDifferences(holds),
   });
 }

@@ -1,5 +1,4 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { fillMissingKeyForms } from '../chains/addresses/missing-key-forms.ts';
 import type { Reconciliations } from '../ledger/reconciliations.ts';
 import type { HistoryTurns } from '../operations/history-turns.ts';
 import type { OrderStats } from '../operations/order-stats.ts';
@@ -8,7 +7,6 @@ import type { OpenOrders } from '../orders/open-orders.ts';
 import type { OrderService } from '../orders/order-service.ts';
 import { QuoteResults } from '../orders/quote-results.ts';
 import { forgetEndedAssignees } from '../orders/read/attention.ts';
-import { fillEventPartners } from '../orders/read/event-partners.ts';
 import type { PayoutWatch } from '../settlement/pay/payout-watch.ts';
 import { type Foundation, inBackground } from './foundation.ts';
 
@@ -24,7 +22,6 @@ export interface WorkerTaskParts {
 }
 
 const forgetOldMs = 600_000;
-const fillEventsMs = 60_000;
 const rollUpMs = 3_000;
 const assigneesMs = 10_000;
 const fixedResultsMs = 60_000;
@@ -48,10 +45,8 @@ export function startWorkerTasks(
     inBackground(foundation, everyMs, event, task);
   run(forgetOldMs, 'forget_answers_failed', () => orders.forgetOldAnswers());
   run(forgetOldMs, 'forget_turnover_failed', () => openOrders.forgetOld());
-  run(forgetOldMs, 'key_forms_failed', () => fillMissingKeyForms(orm));
   // Tests that drive the worker themselves call the tasks below directly.
   if (outside.background === false) return;
-  run(fillEventsMs, 'event_partners_failed', () => fillEventPartners(orm));
   run(rollUpMs, 'roll_up_failed', () => stats.rollUp());
   run(assigneesMs, 'assignees_failed', () => forgetEndedAssignees(orm.em.fork(), clock.now()));
   const results = new FixedResults(orm, clock);

@@ -12,7 +12,7 @@ export interface ReconciliationsOptions {
   readonly log: Log;
   readonly adapters: ReadonlyMap<string, ChainAdapter>;
   readonly everySec: number;
-  /** Called before each comparison, to book what the version before leaves out. */
+  /** Called before each comparison. */
   readonly onCompare?: (orm: MikroORM) => Promise<void>;
   /**
    * Called with the lasting differences, an empty list without any, in the transaction that stores

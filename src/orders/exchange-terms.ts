@@ -43,7 +43,7 @@ export type AgreedRate = Pick<
  */
 export function exchangedAmount(order: AgreedRate, arrived: Big, refundFee: Big): Big {
   if (order.rateType === 'fixed') return minOf(arrived, new Big(order.amountFromExpected));
-  const most = maxOf(new Big(order.maxAmount ?? arrived), new Big(order.amountFromExpected));
+  const most = maxOf(new Big(order.maxAmount), new Big(order.amountFromExpected));
   return arrived.minus(most).gt(refundFee) ? most : arrived;
 }
 

@@ -216,7 +216,7 @@ interface ExposureRow extends Omit<TallyRow, 'what'> {
 const openFloat = (whose: string, join: 'join' | 'left join', which: string): string => `
   select 'float', o.coin_from, 0,
          sum(case when d.id is null then o.amount_from_expected
-                  else greatest(o.amount_from_expected, least(d.amount, coalesce(o.max_amount, d.amount))) end)::text
+                  else greatest(o.amount_from_expected, least(d.amount, o.max_amount)) end)::text
     from exchange_order o ${join} deposit d on d.id = o.deposit_id
    where ${whose} o.rate_type = 'float' and o.status in ('waiting_deposit', 'confirming', 'exchanging', 'sending')
      and (${which})

@@ -92,7 +92,6 @@ export class FixedResults {
               sum((t.amount_to + t.service_fee + t.network_fee) * t.price_to), sum(${ownFee} * t.price_to)
          from trade t join exchange_order o on o.id = t.order_id left join order_terms m on m.order_id = o.id
         where t.settled_at >= date_trunc('hour', ?::timestamptz, 'UTC') and t.state = 'filled' and o.rate_type = 'fixed'
-          and t.price_from is not null and t.price_to is not null
         group by 1, 2 order by 1, 2
        on conflict (partner_id, hour) do update
           set orders = excluded.orders, sent_usd = excluded.sent_usd, owed_usd = excluded.owed_usd,

@@ -23,12 +23,9 @@ export class OrderEvent {
   @Property({ type: 'text' })
   toStatus!: OrderStatus;
 
-  /**
-   * The order's partner. Null on an event that is older than this column, until a worker has filled
-   * it in.
-   */
-  @Property({ type: 'uuid', nullable: true })
-  partnerId!: string | null;
+  /** The order's partner. */
+  @Property({ type: 'uuid' })
+  partnerId!: string;
 
   /** The cause: 'created', a move of the state machine, or a fact, which leaves the status. */
   @Property({ type: 'text' })

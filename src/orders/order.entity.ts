@@ -121,12 +121,12 @@ export class Order {
   @Property({ type: 'uuid', nullable: true })
   depositId!: string | null;
 
-  /** The pair's limits at the quote. Null on orders older than these columns. */
-  @Property({ type: 'decimal', precision: 38, scale: 18, nullable: true })
-  minAmount!: string | null;
+  /** The pair's limits at the quote. */
+  @Property({ type: 'decimal', precision: 38, scale: 18 })
+  minAmount!: string;
 
-  @Property({ type: 'decimal', precision: 38, scale: 18, nullable: true })
-  maxAmount!: string | null;
+  @Property({ type: 'decimal', precision: 38, scale: 18 })
+  maxAmount!: string;
 
   /** The exchanged part of the deposit, and the amount paid out for it. */
   @Property({ type: 'decimal', precision: 38, scale: 18, nullable: true })

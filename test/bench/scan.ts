@@ -106,13 +106,13 @@ async function insertOrders(
        insert into exchange_order (id, short_id, partner_id, status, created_at, expires_at, updated_at, next_action_at,
          coin_from, network_from, coin_to, network_to, amount_from_expected, amount_to_expected, rate_type, rate_quoted,
          fee_rate, service_fee_quoted, network_fee_quoted, deposit_address_id, recipient_address,
-         deposit_confirmations_required, event_seq)
+         deposit_confirmations_required, event_seq, min_amount, max_amount)
        select id, 'EX-' || upper(lpad(to_hex($3::bigint + n), 6, '0')), (select id from partner limit 1), 'waiting_deposit', at,
               at + interval '1 year', at, at + interval '1 year', $4, $5, $6, $7, 1, 1, 'float', 1, 0.01, 0, 0,
-              address_id, 'a recipient', 1000, 1 from given
+              address_id, 'a recipient', 1000, 1, 1, 1 from given
      )
-     insert into order_event (order_id, seq, at, to_status, cause, actor)
-     select id, 1, at, 'waiting_deposit', 'created', 'system' from given`,
+     insert into order_event (order_id, partner_id, seq, at, to_status, cause, actor)
+     select id, (select id from partner limit 1), 1, at, 'waiting_deposit', 'created', 'system' from given`,
     [JSON.stringify(addresses), network?.keychain, first, from, networkFrom, to, networkTo],
   );
   return addresses;

@@ -1,9 +1,11 @@
 // Runs the previous version and this one on one database that this one has migrated. Orders are
-// made and settled by both at once, then by the old one alone, then by the new one alone.
+// made and settled by the old one before the migration, by both at once, then by the old one alone,
+// then by the new one alone. While the newest migration is the baseline, the old version is this
+// one, and the new one is this one with `rehearsal-migration.ts`.
 // Usage: npm run rehearse -- upgrade --help
 import { execFile, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
-import { chmod, mkdtemp, symlink } from 'node:fs/promises';
+import { readdirSync, rmSync } from 'node:fs';
+import { chmod, copyFile, cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
@@ -22,8 +24,9 @@ import { BuiltProcess, runBuilt } from '../support/gateway/built-process.ts';
 
 const help = `Usage: npm run rehearse -- upgrade [options]
 
-  --from <ref>  the old version; the commit before the newest migration unless given
-  --orders <n>  orders to create in each of the three parts (50)
+  --from <ref>  the old version; the commit before the newest migration unless given. While that is
+                the baseline: this version, upgraded by a migration of the test tree
+  --orders <n>  orders to create in each of the four parts (50)
   --keep        keep the folder with the logs
 `;
 const { values: given } = parseArgs({
@@ -52,9 +55,12 @@ async function git(...args: string[]): Promise<string> {
   return (await run('git', args)).stdout.trim();
 }
 
-/** The parent of the commit that brought the newest migration. */
-async function beforeNewestMigration(): Promise<string> {
-  const newest = readdirSync('src/base/db/migrations').sort().at(-1) ?? '';
+/** The parent of the commit that brought the newest migration. Null when that is the baseline. */
+async function beforeNewestMigration(): Promise<string | null> {
+  const [baseline, ...others] = readdirSync('src/base/db/migrations').sort();
+  if (baseline === undefined) throw new Error('src/base/db/migrations is empty');
+  const newest = others.at(-1);
+  if (newest === undefined) return null;
   const added = await git(
     'log',
     '--follow',
@@ -68,25 +74,60 @@ async function beforeNewestMigration(): Promise<string> {
   return git('rev-parse', `${added}^`);
 }
 
-/** Builds a version in a folder of its own, with the packages of this one. Returns its dist. */
-async function buildOld(ref: string): Promise<string> {
-  const tree = join(folder, 'old');
+/**
+ * Builds a version in a separate folder, with the packages of this one. Returns its dist.
+ *
+ * @param change of its sources before it is built.
+ */
+async function build(name: Version, ref: string, change?: (tree: string) => Promise<void>): Promise<string> {
+  const tree = join(folder, name);
   await git('worktree', 'add', '--detach', tree, ref);
   process.once('exit', () => spawnSync('git', ['worktree', 'remove', '--force', tree]));
   await symlink(resolve('node_modules'), join(tree, 'node_modules'));
+  await change?.(tree);
   await run(process.execPath, [resolve('node_modules/typescript/bin/tsc'), '-p', '.'], { cwd: tree });
   return join(tree, 'dist');
 }
 
+/** Makes a tree the present version with the migration of the rehearsal. */
+async function addMigration(tree: string): Promise<void> {
+  await rm(join(tree, 'src'), { recursive: true });
+  await cp('src', join(tree, 'src'), { recursive: true });
+  const db = join(tree, 'src/base/db');
+  await copyFile('test/deploy/rehearsal-migration.ts', join(db, 'migrations/9999-rehearsal.ts'));
+  await replaceIn(join(db, 'migration-names.ts'), /,?\s*\] as const;/, `, '9999-rehearsal'] as const;`);
+  await replaceIn(
+    join(db, 'migrator.ts'),
+    /(const classes: [^=]*= \{)/,
+    `import { Migration9999Rehearsal } from './migrations/9999-rehearsal.ts';\n$1 '9999-rehearsal': Migration9999Rehearsal,`,
+  );
+}
+
+async function replaceIn(path: string, pattern: RegExp, text: string): Promise<void> {
+  const source = await readFile(path, 'utf8');
+  if (!pattern.test(source)) throw new Error(`${path} has no place for the migration of the rehearsal`);
+  await writeFile(path, source.replace(pattern, text));
+}
+
+type Version = 'old' | 'new';
+
 const folder = await mkdtemp(join(tmpdir(), 'gateway-upgrade-'));
 await chmod(folder, 0o711);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
-const from = await git('rev-parse', `${given.from ?? (await beforeNewestMigration())}^{commit}`).catch(() => {
+const before = given.from ?? (await beforeNewestMigration());
+const from = await git('rev-parse', `${before ?? 'HEAD'}^{commit}`).catch(() => {
   process.stderr.write(`'${given.from}' is no version of this repository; see git log\n`);
   process.exit(2);
 });
-const dist = { old: await buildOld(from), new: resolve('dist') };
-say(`built ${from.slice(0, 7)} as the old version`);
+const dist: Readonly<Record<Version, string>> =
+  before === null
+    ? { old: resolve('dist'), new: await build('new', from, addMigration) }
+    : { old: await build('old', from), new: resolve('dist') };
+say(
+  before === null
+    ? 'built this version with the migration of the rehearsal'
+    : `built ${from.slice(0, 7)} as the old version`,
+);
 
 const postgres = await startEmbeddedPostgres({ dataDir: folder, ephemeral: true, maxConnections: 200 });
 const redis = await startRedis();
@@ -98,23 +139,12 @@ const settings = {
   REQUIRE_DURABLE_COMMITS: 'false',
 };
 
-type Version = keyof typeof dist;
-
-/** Sets the constants in the environment of a version before they were constants. */
-function withSettings(version: Version, all: Readonly<Record<string, string>>): string[] {
-  if (existsSync(join(dist[version], 'config/constants.js'))) return [];
-  const code = `Object.assign(process.env, ${JSON.stringify(all)})`;
-  return ['--import', `data:text/javascript,${encodeURIComponent(code)}`];
-}
-
 function launch(version: Version, role: 'api' | 'worker'): BuiltProcess {
-  const all = { ...settings, ROLE: role, LOG_LEVEL: 'warn' };
   return new BuiltProcess({
     script: join(dist[version], 'main.js'),
     name: `${version}-${role}`,
     folder,
-    settings: all,
-    nodeOptions: withSettings(version, all),
+    settings: { ...settings, ROLE: role, LOG_LEVEL: 'warn' },
     ready: /^ready .*$/m,
   });
 }
@@ -122,28 +152,12 @@ function launch(version: Version, role: 'api' | 'worker'): BuiltProcess {
 const restOf = async (api: BuiltProcess): Promise<string> => /^ready rest=(\S+)/m.exec(await api.ready())?.[1] ?? '';
 
 async function migrate(version: Version): Promise<string> {
-  // Versions before the tree of today had it at the top.
-  const [script = ''] = ['surfaces/cli/main.js', 'cli/main.js']
-    .map((path) => join(dist[version], path))
-    .filter((path) => existsSync(path));
-  const { code, output, errors } = await runBuilt(script, ['db', 'migrate', '--json'], { folder, settings });
+  const { code, output, errors } = await runBuilt(cli(version), ['db', 'migrate', '--json'], { folder, settings });
   if (code !== 0) throw new Error(errors);
   return (JSON.parse(output) as { applied: string[] }).applied.join(', ');
 }
 
-// As an operator upgrades: the old version runs, the database is migrated beside it, the new one
-// joins it.
-await migrate('old');
-const oldApi = launch('old', 'api');
-const oldWorker = launch('old', 'worker');
-const oldRest = await restOf(oldApi);
-await oldWorker.ready();
-say(`the old version runs; the new one migrates: ${(await migrate('new')) || 'nothing to do'}`);
-const key = await issueKeyByCommand(folder, settings);
-const newApi = launch('new', 'api');
-const newWorker = launch('new', 'worker');
-const newRest = await restOf(newApi);
-await newWorker.ready();
+const cli = (version: Version): string => join(dist[version], 'surfaces/cli/main.js');
 
 let acknowledged = 0;
 
@@ -161,6 +175,23 @@ async function part(name: string, restUrls: readonly string[]): Promise<void> {
   for (const id of refused) problems.push(`${name}: payment ${id} was refused`);
 }
 
+// As an operator upgrades: the old version runs and has orders, the database is migrated
+// concurrently, the new version joins.
+await migrate('old');
+const oldApi = launch('old', 'api');
+const oldWorker = launch('old', 'worker');
+const oldRest = await restOf(oldApi);
+await oldWorker.ready();
+const key = await issueKeyByCommand(folder, settings, cli('old'));
+await part('the old version before the migration', [oldRest]);
+const applied = await migrate('new');
+if (applied === '') problems.push('the new version has no migration that the old one lacks');
+say(`the old version runs; the new one migrates: ${applied || 'nothing to do'}`);
+const newApi = launch('new', 'api');
+const newWorker = launch('new', 'worker');
+const newRest = await restOf(newApi);
+await newWorker.ready();
+
 await part('both', [oldRest, newRest]);
 await newWorker.end('SIGTERM');
 // It also starts on the new schema, as it does after a rollback of the release.
@@ -177,9 +208,16 @@ const ran = [oldApi, oldWorker, newApi, newWorker];
 await Promise.all(ran.map((program) => program.end('SIGTERM')));
 for (const program of ran)
   if (program.exitCode !== 0 && program.exitCode !== null) problems.push('a process did not end well');
-const { differences, said } = await reconcileByCommand(folder, settings);
+const { differences, said } = await reconcileByCommand(folder, settings, cli('new'));
 if (differences !== 0) problems.push(`reconcile: ${said}`);
 const [row] = await query<{ count: number }>(postgres.url, 'select count(*)::int as count from exchange_order');
+if (before === null) {
+  const [rehearsed] = await query<{ count: number }>(
+    postgres.url,
+    'select count(*)::int as count from rehearsed_order',
+  );
+  if (rehearsed?.count !== acknowledged) problems.push(`the migration of the rehearsal saw ${rehearsed?.count} orders`);
+}
 if (row?.count !== acknowledged)
   problems.push(`${row?.count} orders are there, and ${acknowledged} were answered with 201`);
 

@@ -33,12 +33,25 @@ export async function withAdvisoryLock<T>(url: string, lock: number, action: () 
   }
 }
 
+/** The database was made by a checkout from before release 0.1.0. No migration leads from there. */
+export class PreReleaseDatabase extends Error {
+  override readonly name = 'PreReleaseDatabase';
+  constructor() {
+    super(
+      'a checkout from before release 0.1.0 made this database, and its data cannot be carried over: set DATABASE_URL to another database, or drop this one and create it again; with the embedded PostgreSQL, set DATA_DIR to another folder, or remove the present one if no coins depend on its seed',
+    );
+  }
+}
+
 /**
  * Migrates the schema to the newest version and returns the names of the migrations it applied.
  * Safe when several processes start at once.
+ *
+ * @throws PreReleaseDatabase
  */
 export async function migrate(orm: MikroORM, url: string): Promise<string[]> {
   return withAdvisoryLock(url, advisoryLocks.migrate, async () => {
+    await appliedMigrations(orm);
     // Most processes never migrate, so that they do not load the migrator.
     const { migratorOf } = await import('./migrator.ts');
     const applied = await migratorOf(orm).up();
@@ -49,15 +62,29 @@ export async function migrate(orm: MikroORM, url: string): Promise<string[]> {
 /** `empty`: never migrated. `behind`: the newest migrations are missing. */
 export type SchemaState = 'empty' | 'behind' | 'current';
 
+/** @throws PreReleaseDatabase */
 export async function schemaState(orm: MikroORM): Promise<SchemaState> {
+  const applied = await appliedMigrations(orm);
+  if (applied === null) return 'empty';
+  return migrationNames.every((name) => applied.has(name)) ? 'current' : 'behind';
+}
+
+/**
+ * Names of the applied migrations, also of a newer version. Null for a database that was never
+ * migrated.
+ *
+ * @throws PreReleaseDatabase
+ */
+async function appliedMigrations(orm: MikroORM): Promise<Set<string> | null> {
   const em = orm.em.fork();
   const [row] = await em.execute<{ present: boolean }[]>('select to_regclass(?) is not null as present', [
     migrationTable,
   ]);
-  if (!row?.present) return 'empty';
+  if (!row?.present) return null;
   const applied = await em.execute<{ name: string }[]>('select name from ??', [migrationTable]);
   const names = new Set(applied.map(({ name }) => name));
-  return migrationNames.every((name) => names.has(name)) ? 'current' : 'behind';
+  if (names.size > 0 && !names.has(migrationNames[0])) throw new PreReleaseDatabase();
+  return names;
 }
 
 /**

@@ -124,14 +124,8 @@ export class DepositAddresses {
 }
 
 async function readTags(em: EntityManager): Promise<DepositTags> {
-  const rows = await em.execute<{ name: string; value: string }[]>(
-    `select name, value from setting where name in ('deposit_tag_key', 'deposit_tag_last_plain_index')`,
-  );
-  const values = new Map(rows.map(({ name, value }) => [name, value]));
-  return new DepositTags(
-    values.get('deposit_tag_key') ?? '',
-    Number.parseInt(values.get('deposit_tag_last_plain_index') ?? '', 10),
-  );
+  const [row] = await em.execute<{ value: string }[]>(`select value from setting where name = 'deposit_tag_key'`);
+  return new DepositTags(row?.value ?? '');
 }
 
 /** The refusal of an order on a network that has no free address. */

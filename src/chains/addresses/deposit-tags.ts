@@ -16,17 +16,11 @@ const largestIndex = 0xffffffff;
  */
 export class DepositTags {
   readonly #key: KeyObject;
-  readonly #lastPlainIndex: number;
 
-  /**
-   * @param key Hexadecimal text of 64 digits.
-   * @param lastPlainIndex Indexes up to this one got their tags before tags were encrypted, and
-   *   keep them. No other index gets one of their tags. 0 without such indexes.
-   */
-  constructor(key: string, lastPlainIndex: number) {
+  /** @param key Hexadecimal text of 64 digits. */
+  constructor(key: string) {
     if (!/^[0-9a-f]{64}$/.test(key)) throw new Error('the key of deposit tags is 64 hexadecimal digits');
     this.#key = createSecretKey(Buffer.from(key, 'hex'));
-    this.#lastPlainIndex = lastPlainIndex;
   }
 
   /**
@@ -40,12 +34,9 @@ export class DepositTags {
     if (!Number.isInteger(index) || index < 1 || index > largestIndex)
       throw new Error(`${index} is out of range for a tag`);
     let place = index;
-    if (index > this.#lastPlainIndex) {
-      // Walks the cycle until it leaves the taken indexes. The result is still a bijection of the
-      // others.
-      do place = this.#encrypt(place);
-      while (place <= this.#lastPlainIndex);
-    }
+    // Walks the cycle past 0, which is no tag. The result is still a bijection of the others.
+    do place = this.#encrypt(place);
+    while (place === 0);
     return ((BigInt(place) * spread) & 0xffffffffn).toString();
   }
 

@@ -19,26 +19,12 @@ export const clusterName = `(select system_identifier::text from pg_control_syst
 /**
  * The events of a partner behind a place, as the common table expression `walked`. They are
  * committed for good: no running transaction can still precede them (docs/adr/0029-order-feed.md).
- * Events without a partner are older than the column. They lie in one range of the feed, which is
- * walked for all partners, and merged with the events that have one (`own`).
  */
-export const partnerFeed = `filling as (
-  select f.until_xid, p.* from order_event_filling f
-    cross join lateral (select f.xid, f.order_id, f.seq union all select :xid::text::xid8, :orderId::uuid, :seq::integer
-                         order by 1 desc, 2 desc, 3 desc limit 1) p
-   where f.until_xid is not null
-), walked as (
-  (select e.xid, e.order_id, e.seq, e.at, true as own from order_event e
-    where e.partner_id = :partner::uuid and e.xid < pg_snapshot_xmin(pg_current_snapshot())
-      and (e.xid, e.order_id, e.seq) > (:xid::text::xid8, :orderId::uuid, :seq::integer)
-    order by e.xid, e.order_id, e.seq limit :steps::integer)
-  union all
-  (select e.xid, e.order_id, e.seq, e.at, false from filling f cross join lateral (
-     select e.xid, e.order_id, e.seq, e.at from order_event e
-      where e.partner_id is null and e.xid < least(f.until_xid, pg_snapshot_xmin(pg_current_snapshot()))
-        and (e.xid, e.order_id, e.seq) > (f.xid, f.order_id, f.seq)
-      order by e.xid, e.order_id, e.seq limit :steps::integer) e)
-  order by xid, order_id, seq limit :steps::integer
+export const partnerFeed = `walked as (
+  select e.xid, e.order_id, e.seq, e.at from order_event e
+   where e.partner_id = :partner::uuid and e.xid < pg_snapshot_xmin(pg_current_snapshot())
+     and (e.xid, e.order_id, e.seq) > (:xid::text::xid8, :orderId::uuid, :seq::integer)
+   order by e.xid, e.order_id, e.seq limit :steps::integer
 )`;
 
 /**

@@ -279,7 +279,7 @@ export function orderDetails(row: OrderDetailsRow, { offers, pages, paymentUri }
 }
 
 function actionRequired(row: OrderDetailsRow, action: OpenAction, offers: ActionOffers): ActionRequired {
-  const order: AskedOrder = { ...row, amountFrom: action.amountFrom, maxAmount: null };
+  const order: AskedOrder = { ...row, amountFrom: action.amountFrom, maxAmount: action.amountFrom };
   const offer = offers.present(order);
   const refund = offers.refundOf(order, action.amount);
   return {

@@ -99,12 +99,11 @@ export async function renumberFeed(outer: EntityManager): Promise<number> {
     const [row] = await em.execute<{ count: number }[]>(
       `with renumbered as (
          -- What webhooks have dispatched stays behind their place, and the rest before it.
-         update order_event e set partner_id = o.partner_id,
-                xid = case when (e.xid, e.order_id, e.seq) <= (w.xid, w.order_id, w.seq) then '3'::xid8 else pg_current_xact_id() end
-           from exchange_order o, webhook_place w where o.id = e.order_id returning 1)
+         update order_event e
+            set xid = case when (e.xid, e.order_id, e.seq) <= (w.xid, w.order_id, w.seq) then '3'::xid8 else pg_current_xact_id() end
+           from webhook_place w returning 1)
        select count(*)::int as count from renumbered`,
     );
-    await em.execute('update order_event_filling set until_xid = null');
     await em.execute('alter table order_event enable trigger order_event_append_only');
     await em.execute(
       `update webhook_place set xid = pg_current_xact_id(), order_id = '00000000-0000-0000-0000-000000000000', seq = 0`,

@@ -110,7 +110,7 @@ const namedCreated = walkCreated(
 export const walkUpdated = replanned(
   'orders_updated',
   `with ${partnerFeed}, step as (
-  select w.*, (w.own or o.partner_id = :partner) and ${fits} and ${isNamed} and ${isCreatedInRange} as fits,
+  select w.*, ${fits} and ${isNamed} and ${isCreatedInRange} as fits,
          row_number() over (order by w.xid, w.order_id, w.seq) as n, count(*) over () as scanned
     from walked w join exchange_order o on o.id = w.order_id
 )

@@ -31,8 +31,7 @@ const mostSteps = 1_000;
 const partnerEvents = replanned(
   'partner_events',
   `with ${partnerFeed}, step as (
-  select w.*, (w.own or o.partner_id = :partner)
-                and (:types::text[] is null or ${eventTypeSql(':typeOf::jsonb')} = any (:types)) as fits,
+  select w.*, (:types::text[] is null or ${eventTypeSql(':typeOf::jsonb')} = any (:types)) as fits,
          row_number() over (order by w.xid, w.order_id, w.seq) as n, count(*) over () as scanned
     from walked w
     join order_event e on e.order_id = w.order_id and e.seq = w.seq

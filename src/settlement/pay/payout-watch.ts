@@ -152,7 +152,7 @@ export class PayoutWatch {
        union all
        select t.coin_to, t.network_to, null, null,
               round(sum((t.amount_to + t.service_fee + t.network_fee - t.bought) * t.price_to), 2)::text
-         from trade t where t.settled_at > ? and t.venue = ? and t.state = 'filled' and t.price_to is not null
+         from trade t where t.settled_at > ? and t.venue = ? and t.state = 'filled'
         group by 1, 2`,
       [dayAgo, dayAgo, inventoryName],
     );

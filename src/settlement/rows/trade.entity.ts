@@ -58,20 +58,16 @@ export class Trade {
   @Property({ type: 'decimal', precision: 38, scale: 18, nullable: true })
   bought!: string | null;
 
-  /**
-   * US dollars per unit of either coin when the terms were decided. Null on trades older than these
-   * columns.
-   */
-  @Property({ type: 'decimal', precision: 38, scale: 18, nullable: true })
-  priceFrom!: string | null;
+  /** US dollars per unit of either coin when the terms were decided. */
+  @Property({ type: 'decimal', precision: 38, scale: 18 })
+  priceFrom!: string;
 
-  @Property({ type: 'decimal', precision: 38, scale: 18, nullable: true })
-  priceTo!: string | null;
+  @Property({ type: 'decimal', precision: 38, scale: 18 })
+  priceTo!: string;
 
   /**
    * Market prices when the terms were decided, without prices set by hand: US dollars per unit of
-   * either coin, and of the venue's cash coin. Null at a venue without such a coin, and on older
-   * trades.
+   * either coin, and of the venue's cash coin. Null at a venue without such a coin.
    */
   @Property({ type: 'decimal', precision: 38, scale: 18, nullable: true })
   marketFrom!: string | null;

@@ -38,9 +38,6 @@ export function exchange(settling: Settling): StepResult {
     // trading is over.
     const mayWait = !isPastTrading(deadlineOf(settling), now);
     if (mayWait && !isCoveredTrade(settling, trade)) return wait(secondsAfter(now, retrySec));
-    // A trade decided before the loss bound existed gets its bound once, now.
-    if (isUnbounded(trade, settling)) Object.assign(trade, boundAt(settling, new Big(trade.amountFrom)));
-    if (isUnbounded(trade, settling) && now < deadlineOf(settling)) return wait(secondsAfter(now, retrySec));
     return { outcome: 'trade', trade };
   }
   const decided = decideTrade(settling);
@@ -137,10 +134,6 @@ function boundAt({ order, tools }: Pick<Settling, 'order' | 'tools'>, amountFrom
     marketCash: formatDecimal(cash),
     maxLoss: formatDecimal(floorTo(amountFrom.times(from).times(rules.maxSlippage), storedDecimals)),
   };
-}
-
-function isUnbounded({ maxLoss }: Trade, { tools }: Settling): boolean {
-  return tools.venue.cash !== undefined && maxLoss === null;
 }
 
 function deadlineOf({ order, now }: Settling): Date {

@@ -84,7 +84,7 @@ export function isOrderCurrency({ order }: Settling, { coin, network }: Deposit)
 
 /** Whether a deposit is below the order's minimum. Any stranger can send one to any address. */
 export function isBelowMinimum({ order }: Settling, { amount }: Deposit): boolean {
-  return order.minAmount !== null && new Big(amount).lt(order.minAmount);
+  return new Big(amount).lt(order.minAmount);
 }
 
 /** Deposits below the minimum that are present and not being refunded. */

@@ -53,22 +53,6 @@ export async function orphanDeposits(
 export type KnownDeposits = Map<string, Deposit>;
 
 /**
- * The arrivals as the deposits know them. An older version stored each output of a payment as a
- * deposit of its own; such a payment keeps that form. Where both forms are known, the payment is
- * its sum again once the other deposits are lost.
- */
-export function inKnownForm(known: KnownDeposits, arrival: Arrival): readonly Arrival[] {
-  const { parts = [] } = arrival;
-  const knownAs = ({ transfer, asset }: Arrival): Deposit | undefined => {
-    const deposit = known.get(transfer.key);
-    return deposit !== undefined && isSame(deposit, transfer, asset.decimals) ? deposit : undefined;
-  };
-  const apart = parts.flatMap((part) => knownAs(part) ?? []);
-  const isSum = knownAs(arrival) !== undefined && apart.every(({ state }) => state === 'orphaned');
-  return apart.length === 0 || isSum ? [arrival] : parts;
-}
-
-/**
  * Stores an arrival: updates the known deposit, or creates one and adds it to `known`. Returns
  * null, and stores nothing, when a known transfer differs from its deposit.
  */

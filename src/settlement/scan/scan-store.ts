@@ -26,7 +26,6 @@ import { type Arrival, findArrivals, type OwnTransfer, paymentsOf, type SeenTran
 import {
   creditUnassignedDeposits,
   dropDeposits,
-  inKnownForm,
   type KnownDeposits,
   orphanDeposits,
   storeArrival,
@@ -382,7 +381,7 @@ export class ScanStore {
       if (reason !== null && arrival.block !== null) leftOut.push(leftOutOf(arrival, reason));
       return reason === null;
     });
-    const keys = found.flatMap(({ transfer, parts = [] }) => [transfer.key, ...parts.map((one) => one.transfer.key)]);
+    const keys = found.map(({ transfer }) => transfer.key);
     const { known, more } = await affectedDeposits(em, step, { undone, gone: to.isAtHead ? gone : [], keys });
     const orderIds = new Set(
       [...found.map(({ target }) => target), ...known].map(({ orderId }) => orderId).filter((id) => id !== null),
@@ -401,7 +400,7 @@ export class ScanStore {
       stored.flatMap((deposit) => (deposit.chain === chain ? [[deposit.key, deposit] as const] : [])),
     );
     const sums: StoredPayment[] = [];
-    for (const arrival of found.flatMap((one) => inKnownForm(byKey, one))) {
+    for (const arrival of found) {
       const deposit = storeArrival(em, byKey, chain, arrival, look);
       if (deposit === null) leftOut.push(leftOutOf(arrival, 'changed'));
       else if (arrival.parts !== undefined) sums.push({ deposit, parts: arrival.parts });

@@ -18,7 +18,7 @@ export interface JournalTrade {
   readonly validUntil: Date;
   /** The coin between the legs. */
   readonly cash: string;
-  /** Null on trades older than the bound. */
+  /** Null on trades that were decided without one, at a venue without cash. */
   readonly bound: TradeBound | null;
   /**
    * The worst prices of its orders. Null until its first order. The gateway itself never changes
@@ -66,7 +66,7 @@ export class VenueJournal {
   readonly #venue: string;
   readonly #cash: string;
 
-  /** @param cash The coin between the legs of new trades, and of trades older than the bound. */
+  /** @param cash The coin between the legs of new trades. */
   constructor(orm: MikroORM, venue: string, cash: string) {
     this.#orm = orm;
     this.#venue = venue;
@@ -87,7 +87,6 @@ export class VenueJournal {
        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
        on conflict (client_id) do update
          set valid_until = greatest(excluded.valid_until, venue_trade.valid_until),
-             cash = coalesce(venue_trade.cash, excluded.cash),
              price_sell = coalesce(venue_trade.price_sell, excluded.price_sell),
              price_buy = coalesce(venue_trade.price_buy, excluded.price_buy),
              price_cash = coalesce(venue_trade.price_cash, excluded.price_cash),
@@ -326,7 +325,7 @@ export class VenueJournal {
       buyAmount: new Big(row.buy_amount ?? '0'),
       minBuyAmount: new Big(row.min_buy_amount ?? '0'),
       validUntil: new Date(row.valid_until ?? ''),
-      cash: row.cash ?? this.#cash,
+      cash: row.cash ?? '',
       ...pricesOf(row),
       outcome: row.outcome as JournalTrade['outcome'],
       bought: row.bought ? formatDecimal(row.bought) : null,

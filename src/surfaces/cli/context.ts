@@ -38,6 +38,8 @@ export async function withDatabase<T>(command: (context: DatabaseContext) => Pro
   try {
     const orm = await createOrm({ url, poolSize: 2, statementTimeoutMs: 0 });
     try {
+      // Also for commands that work on an empty database: it refuses one from before the release.
+      await schemaState(orm);
       const own = keylessServices(orm, { clock: systemClock, networks });
       return await command({ config, url, embedded: config.DATABASE_URL === null, networks, ...own });
     } finally {

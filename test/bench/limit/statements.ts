@@ -88,8 +88,8 @@ const create = (more: readonly (readonly [string, string])[], stored: string): s
     refund, refund_tag, confirmations, 1, min_amount, max_amount
     from admitted
 ), events as (
-  insert into order_event (order_id, seq, at, from_status, to_status, cause, actor, detail)
-  select id, 1, created, null, 'waiting_deposit', 'created', 'partner:' || partner, null from admitted
+  insert into order_event (order_id, partner_id, seq, at, from_status, to_status, cause, actor, detail)
+  select id, partner, 1, created, null, 'waiting_deposit', 'created', 'partner:' || partner, null from admitted
 )${stored}
 select n::int, live, active, own_recipient, own_refund from judged`;
 

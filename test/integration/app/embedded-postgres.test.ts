@@ -370,7 +370,7 @@ describe('startEmbeddedPostgres', () => {
     }
   });
 
-  it('asks for a password on a cluster of an older version as well', async () => {
+  it('asks for a password on a cluster whose logins are open as well', async () => {
     const first = await start(folder, { ephemeral: false });
     await query(first.url, 'create table kept as select 4 as answer');
     await first.stop();

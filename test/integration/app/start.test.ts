@@ -150,6 +150,39 @@ describe('three processes that start at once on an empty database', () => {
   });
 });
 
+describe('a database that a checkout from before the release made', () => {
+  const advice = 'set DATABASE_URL to another database, or drop this one';
+
+  it('is refused by each start and each command, and is not changed', async () => {
+    const database = await createDatabase('empty');
+    await query(database.url, 'create table migration (id serial primary key, name text, executed_at timestamptz)');
+    await query(database.url, `insert into migration (name) values ('0001-foundation'), ('0053-webhook-allowance')`);
+    for (const ROLE of ['all', 'api', 'worker']) {
+      const settings = { DATA_DIR: await folder(), ROLE, KEY_PEPPER: 'p'.repeat(32) };
+      for (const embedded of [false, true]) {
+        await expect(startGateway({ databaseUrl: database.url, embedded, settings })).rejects.toThrow(advice);
+      }
+    }
+    const environment = { DATABASE_URL: database.url, DATA_DIR: await folder(), KEY_PEPPER: 'p'.repeat(32) };
+    for (const command of ['db migrate', 'db seed', 'db status', 'db renumber', 'partner list', 'chain list']) {
+      const { code, errors } = await cli(environment, ...command.split(' '));
+      expect([command, code, errors]).toEqual([command, 1, expect.stringContaining(advice)]);
+    }
+    const tables = await query(database.url, `select from pg_tables where schemaname = 'public'`);
+    expect(tables).toHaveLength(1);
+    await database.drop();
+  });
+
+  it('is not one that a newer version has migrated', async () => {
+    const database = await createDatabase();
+    await query(database.url, `insert into migration (name, executed_at) values ('9999-newer', now())`);
+    const gateway = await startGateway({ databaseUrl: database.url, embedded: false });
+    expect(await query(database.url, `select from migration where name = '9999-newer'`)).toHaveLength(1);
+    await gateway.stop();
+    await database.drop();
+  });
+});
+
 describe('an api process', () => {
   it('loads nothing that signs, settles, queues, trades or serves staff, until staff ask', async () => {
     const database = await createDatabase('empty');

@@ -234,8 +234,8 @@ describe.each(loopbackVenues)('ExchangeVenue at $name', ({ name, cash, place }) 
       await query(
         harness.databaseUrl,
         `insert into venue_trade (client_id, venue, sell_coin, sell_amount, buy_coin, buy_amount, min_buy_amount,
-                                  valid_until, created_at, outcome, bought, decided_at)
-         values ($1, $2, 'XMR', 1, 'BTC', 1, 1, now(), now(), 'filled', 1, now() - interval '1 day')`,
+                                  cash, valid_until, created_at, outcome, bought, decided_at)
+         values ($1, $2, 'XMR', 1, 'BTC', 1, 1, 'USDT', now(), now(), 'filled', 1, now() - interval '1 day')`,
         [clientId, name],
       );
     }

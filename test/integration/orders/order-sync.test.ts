@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fillEventPartners } from '../../../src/orders/read/event-partners.ts';
 import { Dice } from '../../support/gateway/dice.ts';
 import { moveAtRandom } from '../../support/gateway/moving-orders.ts';
-import { copyOrder } from '../../support/gateway/order-pages.ts';
 import { feedCatchesUp, orderBody } from '../../support/gateway/orders.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 
@@ -24,20 +22,6 @@ async function newOrders(key: string, count: number): Promise<string[]> {
     Array.from({ length: count }, () => gateway.call('POST', '/partner/orders', { key, body: orderBody() })),
   );
   return made.map(({ json }) => json.id);
-}
-
-/**
- * Takes the partner from all events, as if they were older than the column, and lets the filling
- * begin anew.
- */
-async function asBeforeTheColumn(): Promise<void> {
-  await gateway.query('alter table order_event disable trigger order_event_append_only');
-  await gateway.query('update order_event set partner_id = null');
-  await gateway.query('alter table order_event enable trigger order_event_append_only');
-  await gateway.query(
-    `update order_event_filling set xid = '0', order_id = '00000000-0000-0000-0000-000000000000', seq = 0,
-       until_xid = pg_snapshot_xmax(pg_current_snapshot())`,
-  );
 }
 
 interface Seen {
@@ -107,58 +91,3 @@ async function keepACopy(fill: () => Promise<unknown>): Promise<void> {
 it(`a copy misses nothing while transactions commit late (seed ${seed})`, async () => {
   await keepACopy(async () => {});
 }, 120_000);
-
-it(`a copy misses nothing while old events get their partner (seed ${seed})`, async () => {
-  let filling: Promise<unknown> = Promise.resolve();
-  await keepACopy(async () => {
-    await asBeforeTheColumn();
-    filling = sleep(400).then(() => fillEventPartners(gateway.app.orm));
-  });
-  await filling;
-  const [left] = await gateway.query<{ count: number }>(
-    'select count(*)::int as count from order_event where partner_id is null',
-  );
-  expect(left?.count).toBe(0);
-}, 120_000);
-
-describe('old events', () => {
-  it('are listed before they have their partner, in bounded pages, and to their own partner only', async () => {
-    const [one, two] = [await gateway.partner(), await gateway.partner()];
-    const [mine, theirs] = [await newOrders(one.key, 3), await newOrders(two.key, 3)];
-    // More than a page looks at.
-    await copyOrder(gateway.query, theirs[0] ?? '', 2_500);
-    await asBeforeTheColumn();
-    const late = await newOrders(one.key, 2);
-    await feedCatchesUp(gateway.query);
-    const over = () => true;
-    const names = (seen: readonly Seen[]) => seen.map(({ id }) => id).sort();
-    expect(names(await read(one.key, new Dice(1), over))).toEqual([...mine, ...late].sort());
-    const copied = await read(two.key, new Dice(2), over, `&ids=${theirs.join(',')}`);
-    expect(names(copied)).toEqual([...theirs].sort());
-    // Two processes fill at once; each event is filled once.
-    const filled = await Promise.all([1, 2, 3].map(() => fillEventPartners(gateway.app.orm)));
-    const all = await gateway.query<{ wrong: number; count: number }>(
-      `select count(*) filter (where e.partner_id is distinct from o.partner_id)::int as wrong, count(*)::int as count
-         from order_event e join exchange_order o on o.id = e.order_id`,
-    );
-    expect(all[0]?.wrong).toBe(0);
-    expect(filled.reduce((sum, each) => sum + each, 0)).toBe((all[0]?.count ?? 0) - late.length);
-    expect(await fillEventPartners(gateway.app.orm)).toBe(0);
-    expect(names(await read(one.key, new Dice(3), over))).toEqual([...mine, ...late].sort());
-  });
-
-  it('get the partner of their order, once, and nothing else about them changes', async () => {
-    const [{ key }, other] = [await gateway.partner(), await gateway.partner()];
-    const [id] = await newOrders(key, 1);
-    const set = (what: string) => gateway.query(`update order_event set ${what} where order_id = '${id}'`);
-    await expect(set('partner_id = null')).rejects.toThrow('append-only');
-    await asBeforeTheColumn();
-    await expect(set(`partner_id = '${other.id}'`)).rejects.toThrow('append-only');
-    const own = '(select o.partner_id from exchange_order o where o.id = order_id)';
-    await expect(set(`partner_id = ${own}, detail = 'changed'`)).rejects.toThrow('append-only');
-    await expect(set('seq = seq + 1')).rejects.toThrow('append-only');
-    await set(`partner_id = ${own}`);
-    await expect(set(`partner_id = ${own}`)).rejects.toThrow('append-only');
-    await fillEventPartners(gateway.app.orm);
-  });
-});

@@ -6,7 +6,6 @@ import { encodeBase58check } from '../../../src/chains/addresses/base58check.ts'
 import { encodeCashaddr } from '../../../src/chains/addresses/bitcoin-cash.ts';
 import { deriveDepositKey } from '../../../src/chains/addresses/deposit-address.ts';
 import { keyForms } from '../../../src/chains/addresses/key-forms.ts';
-import { fillMissingKeyForms } from '../../../src/chains/addresses/missing-key-forms.ts';
 import { encodeStrkey } from '../../../src/chains/addresses/stellar.ts';
 import { createStatement } from '../../../src/orders/order-statements.ts';
 import { query } from '../../support/database/database.ts';
@@ -134,16 +133,6 @@ describe('our own deposit address is refused', () => {
     const hash = new Uint8Array(20).fill(5);
     expect(await isRefused('BTC', encodeBase58check([0x00], hash))).toBe(false);
     expect(await isRefused('LTC', encodeBase58check([0x32], hash))).toBe(false);
-  });
-
-  it('when it was derived by a version that did not store the forms', async () => {
-    const address = await ours('BTC');
-    const form = encodeBase58check([0x05], nested(hashOf(address)));
-    await query(gateway.databaseUrl, 'update deposit_address set nested_form = null, taproot_form = null');
-    expect(await isRefused('BTC', form)).toBe(false);
-    expect(await fillMissingKeyForms(gateway.app.orm)).toBeGreaterThan(0);
-    expect(await isRefused('BTC', form)).toBe(true);
-    expect(await fillMissingKeyForms(gateway.app.orm)).toBe(0);
   });
 });
 

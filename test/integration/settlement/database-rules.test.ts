@@ -46,13 +46,13 @@ describe('the database', () => {
   });
 
   it('refuses an event that does not follow the history', async () => {
-    const event = 'insert into order_event (order_id, seq, at, from_status, to_status, cause, actor)';
-    await refused(`${event} values ($1, 3, now(), 'waiting_deposit', 'expired', 'x', 'y')`, [waiting.id]);
-    await refused(`${event} values ($1, 2, now(), 'sending', 'completed', 'x', 'y')`, [waiting.id]);
-    await refused(`${event} values ($1, 1, now(), null, 'waiting_deposit', 'x', 'y')`, [waiting.id]);
-    const named = `insert into order_event (order_id, partner_id, seq, at, to_status, cause, actor)
-      select id, partner_id, 1, now(), 'waiting_deposit', 'x', 'y' from exchange_order where id = $1`;
-    await refused(named, [waiting.id]);
+    const event = (
+      values: string,
+    ) => `insert into order_event (order_id, partner_id, seq, at, from_status, to_status, cause, actor)
+      select id, partner_id, ${values}, 'x', 'y' from exchange_order where id = $1`;
+    await refused(event(`3, now(), 'waiting_deposit', 'expired'`), [waiting.id]);
+    await refused(event(`2, now(), 'sending', 'completed'`), [waiting.id]);
+    await refused(event(`1, now(), null, 'waiting_deposit'`), [waiting.id]);
   });
 
   it('stores a new order only with its first event', async () => {

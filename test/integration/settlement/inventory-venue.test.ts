@@ -256,9 +256,9 @@ describe('a gateway that trades from its inventory', () => {
     await expect(start()).rejects.toThrow(/^1 trade is open at kraken.*VENUE=kraken/);
     await gateway.query(`update trade set venue = 'sandbox' where order_id = $1`, [order.id]);
     await gateway.query(
-      `insert into venue_trade (client_id, venue, sell_coin, sell_amount, buy_coin, buy_amount, min_buy_amount, valid_until,
-                                created_at, outcome, bought, decided_at)
-       values ($1, 'binance', 'BTC', 1, 'USDT', 1, 1, now(), now(), 'filled', 1, now())`,
+      `insert into venue_trade (client_id, venue, sell_coin, sell_amount, buy_coin, buy_amount, min_buy_amount, cash,
+                                valid_until, created_at, outcome, bought, decided_at)
+       values ($1, 'binance', 'BTC', 1, 'USDT', 1, 1, 'USDT', now(), now(), 'filled', 1, now())`,
       [order.id],
     );
     const other = { VENUE: 'kraken=http://127.0.0.1:1', VENUE_KEY: 'key', VENUE_SECRET: 'secret' };

@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { Big, floorTo } from '../../../src/base/money.ts';
 import { reconcile } from '../../../src/ledger/reconcile.ts';
-import { bookLateMarkups } from '../../../src/settlement/pay/late-markups.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 
 // What a partner earns by the markup of its orders: booked once, at the completion.
@@ -109,39 +107,6 @@ describe('the markup of a completed order', () => {
     for (const order of orders) await gateway.settle(order);
     const lines = await Promise.all(orders.map(accrued));
     expect(lines.map(({ length }) => length)).toEqual([2, 2, 0, 2]);
-    expect(await gateway.differences()).toEqual([]);
-  });
-});
-
-describe('a worker of the version before', () => {
-  it('books no accrual, which the next scheduled reconciliation does, once', async () => {
-    const order = await completed({ rate_type: 'float', markup_bps: 71 });
-    const before = await accrued(order);
-    const entry = `select id from ledger_transaction where kind = 'markup' and order_id = '${order.id}'`;
-    await gateway.query(`set session_replication_role = replica;
-      delete from ledger_line where transaction_id in (${entry});
-      delete from ledger_transaction where id in (${entry})`);
-    expect((await gateway.differences()).map(({ check }) => check)).toContain('markups');
-    const { orm } = gateway.app;
-    const booked = await Promise.all([bookLateMarkups(orm), bookLateMarkups(orm)]);
-    expect(booked.toSorted()).toEqual([0, 1]);
-    expect(await bookLateMarkups(orm)).toBe(0);
-    expect(await accrued(order)).toEqual(before);
-    expect(await gateway.differences()).toEqual([]);
-  });
-});
-
-describe('the migration', () => {
-  it('books the orders that were completed before, as settlement would have', async () => {
-    const order = await completed({ rate_type: 'fixed', markup_bps: 333 }, '0.0713');
-    const before = await accrued(order);
-    await gateway.query(`set session_replication_role = replica;
-      delete from ledger_line where transaction_id in (select id from ledger_transaction where kind = 'markup');
-      delete from ledger_transaction where kind = 'markup'`);
-    expect((await gateway.differences()).map(({ check }) => check)).toContain('markups');
-    const source = readFileSync('src/base/db/migrations/0034-markup.ts', 'utf8');
-    await gateway.query(source.slice(source.indexOf('with due as'), source.indexOf('`);')));
-    expect(await accrued(order)).toEqual(before);
     expect(await gateway.differences()).toEqual([]);
   });
 });

@@ -415,10 +415,10 @@ describe('the database', () => {
       gateway.query(
         `with moved as (
            update exchange_order set status = 'exchanging', event_seq = event_seq + 1 where id = $1
-           returning id, event_seq
+           returning id, partner_id, event_seq
          )
-         insert into order_event (order_id, seq, at, from_status, to_status, cause, actor)
-         select id, event_seq, now(), 'confirming', 'exchanging', 'deposit_confirmed', 'system' from moved`,
+         insert into order_event (order_id, partner_id, seq, at, from_status, to_status, cause, actor)
+         select id, partner_id, event_seq, now(), 'confirming', 'exchanging', 'deposit_confirmed', 'system' from moved`,
         [order.id],
       ),
     ).rejects.toThrow(/open action/);

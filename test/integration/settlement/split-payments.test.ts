@@ -132,30 +132,6 @@ describe('a transaction that pays an order in two outputs', () => {
     expect(await deposits(order)).toHaveLength(1);
   });
 
-  it('is the sum again where a part became a deposit of its own, and is lost', async () => {
-    const order = await gateway.order();
-    const txid = newTxid();
-    crowded.waiting.set('bitcoin', outputs(order, ['0.006', '0.004'], txid));
-    await gateway.tick();
-    // As the version before stores it, and a rescan reverses it.
-    await gateway.query(
-      `insert into deposit (id, chain, key, order_id, purpose, txid, address, coin, network, amount, state,
-                            confirmations_required, seen_at, arrived_by)
-       select gen_random_uuid(), chain, txid || ':1', order_id, purpose, txid, address, coin, network, 0.004, 'orphaned',
-              confirmations_required, seen_at, arrived_by
-         from deposit where order_id = $1`,
-      [order.id],
-    );
-    crowded.waiting.clear();
-    await pay(order, ['0.006', '0.004'], txid);
-    await gateway.settle(order);
-    expect((await gateway.show(order)).status).toBe('completed');
-    expect(await deposits(order)).toMatchObject([
-      { key: `${txid}:0`, amount: '0.01', state: 'credited' },
-      { key: `${txid}:1`, amount: '0.004', state: 'orphaned' },
-    ]);
-  });
-
   it('pays two orders with one deposit each', async () => {
     const [one, other] = [await gateway.order(), await gateway.order()];
     const txid = newTxid();
@@ -195,21 +171,6 @@ describe('a transaction that pays an order in two outputs', () => {
     await gateway.mine('ETH');
     await gateway.tick();
     expect((await deposits(order)).map(({ amount }) => amount)).toEqual(['1', '50']);
-  });
-
-  it('keeps the form of an older version, which stored each output', async () => {
-    const order = await gateway.order();
-    const txid = newTxid();
-    for (const one of outputs(order, ['0.006', '0.004'], txid)) {
-      crowded.waiting.set('bitcoin', [one]);
-      await gateway.tick();
-    }
-    expect(await deposits(order)).toHaveLength(2);
-    crowded.waiting.clear();
-    await pay(order, ['0.006', '0.004'], txid);
-    await gateway.settle(order);
-    expect(await deposits(order)).toMatchObject([{ amount: '0.006' }, { amount: '0.004' }]);
-    expect(await gateway.query('select reason from left_out_transfer')).toEqual([]);
   });
 
   it('is one deposit in the details that the partner reads', async () => {

@@ -393,9 +393,9 @@ describe('what staff look at', () => {
     ];
     for (const { id, decided, squared } of sales) {
       await gateway.query(
-        `insert into venue_trade (client_id, venue, sell_coin, sell_amount, buy_coin, buy_amount, min_buy_amount, valid_until,
-                                  outcome, bought, created_at, decided_at, squared_at)
-         values ($1, 'kraken', 'BTC', 1, 'ETH', 20, 19, $2, 'filled', 20, $2, $2, $3)`,
+        `insert into venue_trade (client_id, venue, sell_coin, sell_amount, buy_coin, buy_amount, min_buy_amount, cash,
+                                  valid_until, outcome, bought, created_at, decided_at, squared_at)
+         values ($1, 'kraken', 'BTC', 1, 'ETH', 20, 19, 'USDT', $2, 'filled', 20, $2, $2, $3)`,
         [id, decided, squared],
       );
     }

@@ -236,8 +236,9 @@ describe('statistics', () => {
       await run(
         `update exchange_order set status = 'expired', event_seq = 2, next_action_at = null where id = '${id}'`,
       );
-      await run(`insert into order_event (order_id, seq, at, from_status, to_status, cause, actor)
-                 values ('${id}', 2, '2026-01-02T12:00:00Z', 'waiting_deposit', 'expired', 'window_passed', 'system')`);
+      await run(`insert into order_event (order_id, partner_id, seq, at, from_status, to_status, cause, actor)
+                 select id, partner_id, 2, '2026-01-02T12:00:00Z', 'waiting_deposit', 'expired', 'window_passed', 'system'
+                   from exchange_order where id = '${id}'`);
     };
     await late.query('begin');
     await expire((sql) => late.query(sql), first.id);

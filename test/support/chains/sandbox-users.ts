@@ -21,10 +21,16 @@ export const sandboxSettings = {
   RATE_LIMIT_ORDERS_PER_MIN: '1000000',
 } as const;
 
+const commandLine = 'surfaces/cli/main.js';
+
 /** A new partner's key, made by the command line. */
-export async function issueKeyByCommand(folder: string, settings: Readonly<Record<string, string>>): Promise<string> {
+export async function issueKeyByCommand(
+  folder: string,
+  settings: Readonly<Record<string, string>>,
+  script = commandLine,
+): Promise<string> {
   const ask = async (...args: string[]): Promise<Record<string, string>> => {
-    const { code, output, errors } = await runBuilt('surfaces/cli/main.js', [...args, '--json'], { folder, settings });
+    const { code, output, errors } = await runBuilt(script, [...args, '--json'], { folder, settings });
     if (code !== 0) throw new Error(errors);
     return JSON.parse(output) as Record<string, string>;
   };
@@ -37,11 +43,9 @@ export async function issueKeyByCommand(folder: string, settings: Readonly<Recor
 export async function reconcileByCommand(
   folder: string,
   settings: Readonly<Record<string, string>>,
+  script = commandLine,
 ): Promise<{ differences: number; said: string }> {
-  const { output, errors } = await runBuilt('surfaces/cli/main.js', ['ledger', 'reconcile', '--json'], {
-    folder,
-    settings,
-  });
+  const { output, errors } = await runBuilt(script, ['ledger', 'reconcile', '--json'], { folder, settings });
   if (!output.startsWith('{')) return { differences: Number.NaN, said: errors };
   return { differences: (JSON.parse(output) as { differences: number }).differences, said: output };
 }

@@ -139,7 +139,7 @@ const leanWrites = [
      coin_from, network_from, coin_to, network_to, amount_from_expected, amount_to_expected, rate_type, rate_quoted,
      fee_rate, service_fee_quoted, network_fee_quoted, deposit_address_id, recipient_address, refund_address,
      deposit_txid, deposit_confirmations, deposit_confirmations_required, payout_txid, deposit_id,
-     amount_from_actual, amount_to_actual, event_seq, held_at, hold_reason)
+     amount_from_actual, amount_to_actual, event_seq, held_at, hold_reason, min_amount, max_amount)
    select m.id, ${shortId}, p.id, m.status, m.created_at, m.created_at + interval '30 minutes', m.updated_at,
           case when m.status in ('completed', 'expired', 'refunded', 'failed') then null
                when n % 50 = 0 then now() - interval '1 hour' else now() + interval '1 day' end,
@@ -149,7 +149,8 @@ const leanWrites = [
           case when ${hasDeposit} then deposit_txid end, case when ${hasDeposit} then 2 end, 2,
           case when m.status = 'completed' then payment_txid end, case when ${hasDeposit} then deposit_id end,
           case when ${isFilled} then amount_from end, case when ${isFilled} then amount_to end, event_seq,
-          case when is_young and n % 97 = 0 then now() end, case when is_young and n % 97 = 0 then 'seeded' end
+          case when is_young and n % 97 = 0 then now() end, case when is_young and n % 97 = 0 then 'seeded' end,
+          amount_from, amount_from
      from made m join seed_partner p on p.no = floor(of_partner * of_partner * $1::int)::int`,
   `insert into order_event (order_id, partner_id, seq, at, from_status, to_status, cause, actor)
    select m.id, (select o.partner_id from exchange_order o where o.id = m.id), p.seq, m.created_at + make_interval(secs => p.after * case when m.status = 'expired' then 1 else pace end),

@@ -23,10 +23,9 @@ export async function moveAtRandom(
         const isWaiting = status === 'waiting_deposit';
         const to = isWaiting ? 'confirming' : 'waiting_deposit';
         await client.query('update exchange_order set status = $2, event_seq = $3 where id = $1', [id, to, seq + 1]);
-        // As the version before writes it, which names no partner.
         await client.query(
-          `insert into order_event (order_id, seq, at, from_status, to_status, cause, actor)
-           values ($1, $2, now(), $3, $4, $5, 'system')`,
+          `insert into order_event (order_id, partner_id, seq, at, from_status, to_status, cause, actor)
+           select id, partner_id, $2, now(), $3, $4, $5, 'system' from exchange_order where id = $1`,
           [id, seq + 1, status, to, isWaiting ? 'deposit_seen' : 'deposit_lost'],
         );
         await sleep(dice.between(0, 5));

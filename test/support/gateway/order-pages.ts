@@ -60,8 +60,8 @@ export async function copyOrder(query: Rows, id: string, count: number): Promise
                  'created_at', s.created_at - m.n * interval '1 second', 'next_action_at', null))).*
          from source s, made m
      )
-     insert into order_event (order_id, seq, at, to_status, cause, actor)
-     select m.id, 1, s.created_at, 'waiting_deposit', 'created', 'partner:' || s.partner_id from made m, source s`,
+     insert into order_event (order_id, partner_id, seq, at, to_status, cause, actor)
+     select m.id, s.partner_id, 1, s.created_at, 'waiting_deposit', 'created', 'partner:' || s.partner_id from made m, source s`,
     [id, count],
   );
 }

@@ -107,8 +107,8 @@ async function findBinaries(): Promise<string> {
 
 /**
  * The present owner of the cluster, who stays its owner. So root can start a cluster that an
- * ordinary user has made. Clusters of the user that daemons share, as older versions made them, and
- * of root get the server's own.
+ * ordinary user has made. Clusters of the user that daemons share, and of root, get the server's
+ * own.
  */
 async function clusterOwner(cluster: string): Promise<ClusterOwner> {
   const found = await stat(cluster).catch(() => null);

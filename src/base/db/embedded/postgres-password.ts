@@ -21,7 +21,7 @@ export function readPassword(dataDir: string): string {
 
 /**
  * The superuser's password, made when the folder has none, and whether the cluster must still learn
- * it: it is new, of an older version, or the password is. Until `closeLogins`, the server then lets
+ * it: the cluster is new, or the password is. Until `closeLogins`, the server then lets
  * in all who reach its socket, and only its own user does.
  */
 export async function openLogins(
