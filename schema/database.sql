@@ -175,6 +175,7 @@ create table deposit (
   arrived_by timestamp with time zone not null default now(),
   mined_after timestamp with time zone,
   compared_height bigint,
+  is_told boolean not null default false,
   constraint deposit_pkey PRIMARY KEY (id),
   constraint deposit_amount_check CHECK ((amount > (0)::numeric)),
   constraint deposit_chain_key_key UNIQUE (chain, key),

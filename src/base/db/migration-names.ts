@@ -41,6 +41,7 @@ export const migrationNames = [
   '0051-forced-transactions',
   '0052-bounded-rows',
   '0053-webhook-allowance',
+  '0054-told-deposits',
 ] as const;
 
 export type MigrationName = (typeof migrationNames)[number];

@@ -42,6 +42,7 @@ import { Migration0050Completions } from './migrations/0050-completions.ts';
 import { Migration0051ForcedTransactions } from './migrations/0051-forced-transactions.ts';
 import { Migration0052BoundedRows } from './migrations/0052-bounded-rows.ts';
 import { Migration0053WebhookAllowance } from './migrations/0053-webhook-allowance.ts';
+import { Migration0054ToldDeposits } from './migrations/0054-told-deposits.ts';
 
 const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0001-foundation': Migration0001Foundation,
@@ -85,6 +86,7 @@ const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0051-forced-transactions': Migration0051ForcedTransactions,
   '0052-bounded-rows': Migration0052BoundedRows,
   '0053-webhook-allowance': Migration0053WebhookAllowance,
+  '0054-told-deposits': Migration0054ToldDeposits,
 };
 
 /** Makes the migrator, which runs the migrations that a database lacks. */

@@ -43,8 +43,7 @@ export function shownTerms(terms: StoredTerms): TermsDetails {
   const [amountFrom, amountTo] = [new Big(terms.amountFrom), new Big(terms.amountTo)];
   const partnerMarkup = markupPart(new Big(fees), terms.markupBps, terms.feeRate);
   const allFees = new Big(fees).plus(networkFee);
-  const gives = (price: Big, less: Big): boolean =>
-    floorTo(price.times(amountFrom).minus(less), decimals).eq(amountTo);
+  const gives = (price: Big, less: Big): boolean => floorTo(price.times(amountFrom).minus(less), decimals).eq(amountTo);
   const quoted = new Big(rateQuoted);
   const rate = gives(quoted, none) ? quoted : shortest(amountTo.div(amountFrom), (price) => gives(price, none));
   const mid = shortest(rate.plus(allFees.div(amountFrom)), (price) => gives(price, allFees));

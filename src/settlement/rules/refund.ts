@@ -1,7 +1,7 @@
 import { Big } from '../../base/money.ts';
 import type { Deposit } from '../rows/deposit.entity.ts';
 import type { Payment } from '../rows/payment.entity.ts';
-import { isBelowMinimum, isOrderCurrency, mainDeposit } from './match.ts';
+import { isBelowMinimum, isOrderCurrency, mainDeposit, type Size, sizeOf } from './match.ts';
 import { currentPayment, unknownDeadline } from './pay.ts';
 import { refundLeg } from './payments.ts';
 import { move, type Settling, type StepResult, wait } from './settling.ts';
@@ -62,8 +62,6 @@ export function refundExtras(settling: Settling): void {
   }
 }
 
-type Size = 'small' | 'enough';
-
 /**
  * Counts refunds of deposits that the order does not use, including ended ones. Small deposits and
  * all others have separate counts. Otherwise a stranger's dust could use up the count before the
@@ -79,11 +77,6 @@ function countExtraRefunds(settling: Settling): Record<Size, number> {
     if (size !== undefined) counts[size] += 1;
   }
   return counts;
-}
-
-/** `small`: insufficient for the order, below its minimum or in another currency. */
-function sizeOf(settling: Settling, deposit: Deposit): Size {
-  return !isOrderCurrency(settling, deposit) || isBelowMinimum(settling, deposit) ? 'small' : 'enough';
 }
 
 /**

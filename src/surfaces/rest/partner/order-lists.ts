@@ -60,11 +60,11 @@ export function listOrderEventsHandler(document: Document, orders: PartnerOrders
   const write = jsonWriter(document, 'OrderEvent');
   const writeList = nestedWriter(document, 'OrderEvents');
   return async ({ path, call }) => {
-    const events = await orders.events(path.order_id, callerOf(call).partner.id);
-    const written = events.map(({ seq, status, previousStatus, cause, at }) =>
-      write({ seq, status, previous_status: previousStatus, cause, at }),
+    const { events, hasMore } = await orders.events(path.order_id, callerOf(call).partner.id);
+    const written = events.map(({ previousStatus, eventId, ...event }) =>
+      write({ ...event, event_id: eventId, previous_status: previousStatus }),
     );
-    return { status: 200, body: writeList({ data: jsonList(written) }) };
+    return { status: 200, body: writeList({ data: jsonList(written), has_more: jsonValue(hasMore) }) };
   };
 }
 
