@@ -1375,6 +1375,13 @@ export type components = {
              * @description When we first saw it.
              */
             seen_at: string;
+            /**
+             * @description Why it is not refunded, where it should be. `no_refund_address`: set one, and it is
+             *     refunded. `below_fee`: its network's fee would leave nothing of it. `review`: people
+             *     look at it. Null otherwise.
+             * @enum {string|null}
+             */
+            refund_obstacle: "no_refund_address" | "below_fee" | "review" | null;
         };
         /**
          * @description The terms of the exchange. Fees are in units of `coin_to`. `amount_to` is

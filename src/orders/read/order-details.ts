@@ -20,6 +20,8 @@ export interface DepositDetails {
   readonly state: 'mempool' | 'confirming' | 'credited' | 'lost';
   readonly role: 'main' | 'second' | 'small' | 'late' | 'wrong_asset';
   readonly seenAt: string;
+  /** Why it is not refunded, where it should be. */
+  readonly refundObstacle: 'no_refund_address' | 'below_fee' | 'review' | null;
 }
 
 /** A payout or a refund. The transaction is known once a block includes it. */
@@ -123,7 +125,9 @@ const deposits = (graceSec: number): string => `(
                                 > o.expires_at + interval '${graceSec} seconds' then 'late'
                         when s.id = o.deposit_id then 'main'
                         when s.amount < o.min_amount then 'small' else 'second' end,
-           'seenAt', ${isoTime('s.seen_at')}) order by s.id = o.deposit_id desc nulls last, s.seen_at, s.id), '[]')
+           'seenAt', ${isoTime('s.seen_at')},
+           'refundObstacle', case when s.problem in ('no_refund_address', 'below_fee') then s.problem
+                                  when s.problem is not null then 'review' end) order by s.id = o.deposit_id desc nulls last, s.seen_at, s.id), '[]')
     from (select * from deposit s where s.order_id = o.id
            order by s.id = o.deposit_id desc nulls last, s.seen_at, s.id limit ${mostParts}) s
     left join chain_state c on c.chain = s.chain)`;

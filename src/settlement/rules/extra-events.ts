@@ -22,18 +22,19 @@ export async function tellExtras(settlings: readonly Pick<Settling, keyof Tellin
   for (const settling of settlings) {
     const { em, order, now, tools } = settling;
     const counts = told.get(order.id);
+    if (!counts) continue;
     const record = (fact: OrderFact): void => {
       recordFact(em, order, fact, { at: now });
-      counts?.set(fact, (counts.get(fact) ?? 0) + 1);
+      counts.set(fact, (counts.get(fact) ?? 0) + 1);
     };
     for (const deposit of untold(settling)) {
       deposit.isTold = true;
       const fact = sighting[sizeOf(settling, deposit)];
-      if ((counts?.get(fact) ?? 0) < tools.rules.maxRefunds) record(fact);
+      if ((counts.get(fact) ?? 0) < tools.rules.maxRefunds) record(fact);
     }
     for (const [state, fact] of Object.entries(ending)) {
       const ended = endedRefunds(settling).filter((payment) => payment.state === state).length;
-      while ((counts?.get(fact) ?? ended) < ended) record(fact);
+      while ((counts.get(fact) ?? 0) < ended) record(fact);
     }
   }
 }

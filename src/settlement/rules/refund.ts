@@ -47,7 +47,9 @@ export function refundExtras(settling: Settling): void {
     // The order's own step, or staff, refund the main deposit.
     const isDecided = isMain && (order.status === 'refunding' || order.status === 'failed');
     const isNetted = deposit.problem === 'netted' && !isDecided;
-    if (!isNew && !isNetted) continue;
+    // Its partner has set the address since.
+    const isAddressed = deposit.problem === 'no_refund_address' && order.refundAddress !== null && !isDecided;
+    if (!isNew && !isNetted && !isAddressed) continue;
     const { leg, amount } = unreturnedPart(settling, deposit);
     if (leg === null) continue;
     const size = sizeOf(settling, deposit);

@@ -109,8 +109,8 @@ export function detailsWriter(
   return (details, publicUrl) => {
     const { orderId, seq, statusGroup, updatedAt, externalId, metadata, policy } = details;
     const { deposits, terms, payout, refunds, hold, failure } = details;
-    const written = deposits.map(({ outputIndex, seenAt, ...deposit }) =>
-      writeDeposit({ ...deposit, output_index: outputIndex, seen_at: seenAt }),
+    const written = deposits.map(({ outputIndex, seenAt, refundObstacle, ...deposit }) =>
+      writeDeposit({ ...deposit, output_index: outputIndex, seen_at: seenAt, refund_obstacle: refundObstacle }),
     );
     const { isFinal, mid, serviceFee, partnerMarkup, networkFee, rate, amountFrom, amountTo } = terms;
     return write({
