@@ -249,7 +249,11 @@ export function accountHandlers(parts: CabinetParts) {
       return { body: JSON.parse(body), headers: replayedHeader(isReplayed) };
     },
     listWebhooks: async (request) => ({
-      body: { data: (await endpoints.list(own(request))).map(webhookView), has_more: false, types: [...eventTypeNames] },
+      body: {
+        data: (await endpoints.list(own(request))).map(webhookView),
+        has_more: false,
+        types: [...eventTypeNames],
+      },
     }),
     createWebhook: async (request) => {
       const { url, types = null } = request.body;
