@@ -169,6 +169,7 @@ create table deposit (
   credited_at timestamp with time zone,
   credits integer not null default 0,
   problem text,
+  is_reported boolean not null default false,
   purpose text not null default 'order'::text,
   swept_by uuid,
   arrived_after timestamp with time zone,

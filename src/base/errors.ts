@@ -9,6 +9,7 @@ export const errorTable = {
   invalid_encoding: { status: 400, graphql: 'BAD_USER_INPUT' },
   missing_field: { status: 400, graphql: 'BAD_USER_INPUT' },
   invalid_type: { status: 400, graphql: 'BAD_USER_INPUT' },
+  duplicate_field: { status: 400, graphql: 'BAD_USER_INPUT' },
   unknown_field: { status: 400, graphql: 'BAD_USER_INPUT' },
   unknown_value: { status: 400, graphql: 'BAD_USER_INPUT' },
   invalid_number: { status: 400, graphql: 'BAD_USER_INPUT' },

@@ -918,6 +918,8 @@ export type components = {
         AssetList: {
             /** @description The assets, by coin, then network. */
             data: components["schemas"]["Asset"][];
+            /** @description Always false: the list is whole. */
+            has_more: boolean;
         };
         /** @description The smallest and the largest amount of a coin. */
         AmountLimits: {
@@ -954,6 +956,8 @@ export type components = {
         PairList: {
             /** @description The pairs, by destination coin, then network. */
             data: components["schemas"]["Pair"][];
+            /** @description Always false: the list is whole. */
+            has_more: boolean;
         };
         /** @description An address that a user has entered, and its coin and network. */
         CheckAddress: {
@@ -1371,10 +1375,18 @@ export type components = {
              * @description When we first saw it.
              */
             seen_at: string;
+            /**
+             * @description Why it is not refunded, where it should be. `no_refund_address`: set one, and it is
+             *     refunded. `below_fee`: its network's fee would leave nothing of it. `review`: people
+             *     look at it. Null otherwise.
+             * @enum {string|null}
+             */
+            refund_obstacle: "no_refund_address" | "below_fee" | "review" | null;
         };
         /**
          * @description The terms of the exchange. Fees are in units of `coin_to`. `amount_to` is
-         *     `mid × amount_from` less all fees, rounded down to the decimals of `coin_to`.
+         *     `mid × amount_from` less all fees, and also `rate × amount_from`, each rounded down to the
+         *     decimals of `coin_to`.
          */
         OrderTerms: {
             /** @description False for the quoted terms, true once the deposit decided them. */
@@ -1387,7 +1399,7 @@ export type components = {
             partner_markup: number;
             /** @description The fee for the payout's transaction. */
             network_fee: number;
-            /** @description Price after all fees. */
+            /** @description Price after all fees. It is the quoted one unless other terms were decided. */
             rate: number;
             /** @description Amount that is exchanged. */
             amount_from: number;
@@ -1611,13 +1623,16 @@ export type components = {
              * @description Counts from 1 without a gap.
              */
             seq: number;
+            /** @description The same as in the feed and in webhooks. */
+            event_id: string;
+            type: components["schemas"]["EventType"];
             status: components["schemas"]["OrderStatus"];
             /** @description The status before; null for the creation. */
             previous_status: string | null;
             /**
              * @description `created`, or the cause of the move, such as `deposit_seen`, `window_passed` or
-             *     `payout_confirmed`. A fact leaves the status: `refund_address_set`,
-             *     `action_required` or `action_resolved`. More may follow.
+             *     `payout_confirmed`. A fact leaves the status, such as `refund_address_set`,
+             *     `action_required`, `extra_deposit` or `held`. More may follow.
              */
             cause: string;
             /**
@@ -1630,13 +1645,17 @@ export type components = {
         OrderEvents: {
             /** @description The events, oldest first. */
             data: components["schemas"]["OrderEvent"][];
+            /** @description Whether older events are not shown. */
+            has_more: boolean;
         };
         /**
          * @description The type of an event. More may follow: ignore types that you do not know. `order.updated` is
-         *     an event without a type of its own.
+         *     an event without a type of its own. The types `order.extra_…` tell of deposits beside the
+         *     one of the order, and of refunds of them or of what was not exchanged. The first few such
+         *     deposits are told, because strangers can send any number.
          * @enum {string}
          */
-        EventType: "order.created" | "order.deposit_detected" | "order.expired" | "order.refunding" | "order.deposit_lost" | "order.confirmed" | "order.exchanged" | "order.completed" | "order.failed" | "order.refunded" | "order.payout_retried" | "order.refund_address_set" | "order.action_required" | "order.action_resolved" | "order.updated";
+        EventType: "order.created" | "order.deposit_detected" | "order.expired" | "order.refunding" | "order.deposit_lost" | "order.confirmed" | "order.exchanged" | "order.completed" | "order.failed" | "order.refunded" | "order.payout_retried" | "order.refund_address_set" | "order.action_required" | "order.extra_deposit" | "order.extra_refunding" | "order.extra_refunded" | "order.extra_refund_failed" | "order.held" | "order.released" | "order.action_resolved" | "order.updated";
         /**
          * @description Facts that never change after the event. It has no address and no metadata: read the order
          *     for these. Amounts are strings, with and without the header `Amounts`.
@@ -1815,6 +1834,8 @@ export type components = {
         WebhookEndpointList: {
             /** @description The endpoints, oldest first. */
             data: components["schemas"]["WebhookEndpoint"][];
+            /** @description Always false: the list is whole. */
+            has_more: boolean;
         };
         /** @description An endpoint with its new secret. */
         WebhookEndpointSecret: {

@@ -40,6 +40,13 @@ export const eventTypes = {
   exchange_below_min: 'order.refunding',
   late_accepted: 'order.confirmed',
   action_required: 'order.action_required',
+  extra_deposit: 'order.extra_deposit',
+  small_deposit: 'order.extra_deposit',
+  extra_refund_decided: 'order.extra_refunding',
+  extra_refund_confirmed: 'order.extra_refunded',
+  extra_refund_failed: 'order.extra_refund_failed',
+  held: 'order.held',
+  released: 'order.released',
   action_resolved: 'order.action_resolved',
 } as const satisfies Record<OrderEvent['cause'], `order.${string}`>;
 

@@ -61,8 +61,8 @@ export class OrderChanges {
 
   /**
    * Sets the refund address of an order that has none. An address is never replaced: a stolen key
-   * must not redirect money. The same address again changes nothing. A worker then decides what
-   * follows for an order that has failed (`settlement/steps/resume.ts`).
+   * must not redirect money. The same address again changes nothing. A worker then refunds what
+   * only lacked an address, also of an order at rest (`settlement/rules/refund.ts`, `resume.ts`).
    *
    * @throws AppError refund_address_set when the order has another one.
    * @throws AppError 422 naming every fault of the address.
@@ -83,7 +83,7 @@ export class OrderChanges {
       order.refundAddressTag = found.tag;
       order.refundAddressSetAt = now;
       recordFact(em, order, 'refund_address_set', { at: now, actor });
-      if (order.status === 'failed') order.nextActionAt = now;
+      if (resting.includes(order.status)) order.nextActionAt = now;
     });
   }
 
@@ -136,6 +136,9 @@ export class OrderChanges {
     return destination(sent, { currency, network }, faults, catalogue);
   }
 }
+
+/** Nothing else makes an order with one of these due. */
+const resting: readonly string[] = ['completed', 'expired', 'refunded', 'failed'];
 
 const refundFields = { address: 'refund_address', tag: 'refund_address_tag' };
 

@@ -14,6 +14,7 @@ import { addToClientAccount, readClientLines } from './rules/client-account.ts';
 import { awaitDeposit, confirmDeposit, takeLateDeposit } from './rules/confirm.ts';
 import { creditDeposits } from './rules/credit.ts';
 import { exchange, isPastTrading, recordAnswer, venueOrder } from './rules/exchange.ts';
+import { reportExtras } from './rules/extra-events.ts';
 import { readLateRefunds } from './rules/late-refunds.ts';
 import { matchDeposits } from './rules/match.ts';
 import { followPayout } from './rules/pay.ts';
@@ -125,6 +126,7 @@ export class OrderSettler {
       const credited = creditDeposits(settling);
       if (credited >= keptOfKind(settling.tools.rules.maxRefunds)) settling.isUnfinished = true;
     }
+    await reportExtras(settlings);
     const asked: Asked[] = [];
     let moving = settlings;
     while (moving.length > 0) {

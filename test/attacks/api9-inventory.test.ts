@@ -84,8 +84,8 @@ describe('the public listener', () => {
         // Below an order's path any word is the id of an order that is not there.
         attempt(
           target,
-          { status, isTold: /"code":"(not_found|order_not_found)"/.test(text) },
-          { status: 404, isTold: true },
+          { status, isReported: /"code":"(not_found|order_not_found)"/.test(text) },
+          { status: 404, isReported: true },
         );
       }
     });

@@ -95,12 +95,12 @@ describeInBrowser('the playground', () => {
     const page = await signIn();
     await run(page, 'Live');
     const told = page.locator('.graphiql-response').getByText('"CREATED"').first().waitFor();
-    let isTold = false;
+    let isReported = false;
     void told.then(() => {
-      isTold = true;
+      isReported = true;
     });
     // Nothing says when the subscription has begun.
-    while (!isTold) {
+    while (!isReported) {
       await gateway.order();
       await Promise.race([told, new Promise((resolve) => setTimeout(resolve, 500))]);
     }

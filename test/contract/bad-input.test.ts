@@ -66,6 +66,19 @@ describe('a body that breaks the contract', () => {
     if (member === 'refund_adress') expect(json.detail).toContain("did you mean 'refund_address'?");
   });
 
+  it('400 for a member that occurs twice, in both doors and at any depth', async () => {
+    const raw = JSON.stringify(orderBody({ metadata: { user: 'x' } }));
+    const twice = await post({ raw: raw.replace('{', '{"amount_from":0.02,') });
+    expect([twice.status, twice.json.code, twice.json.detail]).toEqual([
+      400,
+      'duplicate_field',
+      'amount_from is sent twice',
+    ]);
+    expect(twice.json.errors).toMatchObject([{ field: 'amount_from', code: 'duplicate_field' }]);
+    const nested = await post({ raw: raw.replace('"user":', '"user":"y","user":') });
+    expect(nested.json).toMatchObject({ code: 'duplicate_field', errors: [{ field: 'metadata.user' }] });
+  });
+
   it('400 for __proto__', async () => {
     const raw = JSON.stringify(orderBody()).replace('{', '{"__proto__":{"status":"completed"},');
     expect((await post({ raw })).json.code).toBe('unknown_field');

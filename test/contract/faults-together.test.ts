@@ -124,8 +124,8 @@ async function untold(
   for (const pair of cases) {
     const reply = await send(pair);
     const expected = pair.map(({ field }) => field).sort();
-    const isTold = reply.status === status && reply.json.code === code;
-    if (!isTold || told(reply.json).join() !== expected.join()) {
+    const isReported = reply.status === status && reply.json.code === code;
+    if (!isReported || told(reply.json).join() !== expected.join()) {
       missed.push(`${pair.map(({ title }) => title).join(' and ')}: ${reply.status} ${told(reply.json)}`);
     }
   }

@@ -33,6 +33,13 @@ const causes: Readonly<Record<string, string>> = {
   staff_retry: 'Our team sends the payout again',
   refund_address_set: 'Refund address set',
   action_required: 'You are asked what to do with the deposit',
+  extra_deposit: 'A further deposit was seen',
+  small_deposit: 'A deposit that is too small, or in another currency, was seen',
+  extra_refund_decided: 'A deposit, or a part of it, is sent back',
+  extra_refund_confirmed: 'What was sent back is confirmed',
+  extra_refund_failed: 'Sending back did not succeed',
+  held: 'Our team checks the order first',
+  released: 'The check of the order ended',
   action_resolved: 'The question about the deposit has ended',
 };
 

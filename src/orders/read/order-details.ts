@@ -1,5 +1,4 @@
-import { Big, floorTo, formatDecimal, storedDecimals } from '../../base/money.ts';
-import { markupPart } from '../../market/rates/binding-terms.ts';
+import { formatDecimal } from '../../base/money.ts';
 import type { ActionOffers, AskedOrder } from '../action-offers.ts';
 import type { ActionReason } from '../order-action.entity.ts';
 import { actionName } from '../order-actions.ts';
@@ -8,6 +7,7 @@ import { decimal, isoTime, type OrderView, orderLookupWith } from '../order-stat
 import type { OrderMove, OrderStatus } from '../order-status.ts';
 import type { OrderPolicy } from '../order-terms.ts';
 import { type RefundReason, type RefundRow, refundReasonOf } from './refund-reasons.ts';
+import { shownTerms, type TermsDetails } from './shown-terms.ts';
 
 /** A deposit of an order, as its partner sees it. Amounts are plain decimal text. */
 export interface DepositDetails {
@@ -20,6 +20,8 @@ export interface DepositDetails {
   readonly state: 'mempool' | 'confirming' | 'credited' | 'lost';
   readonly role: 'main' | 'second' | 'small' | 'late' | 'wrong_asset';
   readonly seenAt: string;
+  /** Why it is not refunded, where it should be. */
+  readonly refundObstacle: 'no_refund_address' | 'below_fee' | 'review' | null;
 }
 
 /** A payout or a refund. The transaction is known once a block includes it. */
@@ -39,20 +41,6 @@ export interface PaymentDetails {
   /** Where it goes. Staff may refund to another address than that of the order. */
   readonly address: string;
   readonly tag: string | null;
-}
-
-/** The terms of the exchange: as quoted, or as they were decided with the deposit. */
-export interface TermsDetails {
-  readonly isFinal: boolean;
-  /** The price before fees that these terms amount to. */
-  readonly mid: string;
-  /** Without the partner's markup. */
-  readonly serviceFee: string;
-  readonly partnerMarkup: string;
-  readonly networkFee: string;
-  readonly rate: string;
-  readonly amountFrom: string;
-  readonly amountTo: string;
 }
 
 export type StatusGroup = Exclude<OrderStatus, 'waiting_deposit' | 'confirming' | 'exchanging' | 'sending'> | Summary;
@@ -137,7 +125,9 @@ const deposits = (graceSec: number): string => `(
                                 > o.expires_at + interval '${graceSec} seconds' then 'late'
                         when s.id = o.deposit_id then 'main'
                         when s.amount < o.min_amount then 'small' else 'second' end,
-           'seenAt', ${isoTime('s.seen_at')}) order by s.id = o.deposit_id desc nulls last, s.seen_at, s.id), '[]')
+           'seenAt', ${isoTime('s.seen_at')},
+           'refundObstacle', case when s.problem in ('no_refund_address', 'below_fee') then s.problem
+                                  when s.problem is not null then 'review' end) order by s.id = o.deposit_id desc nulls last, s.seen_at, s.id), '[]')
     from (select * from deposit s where s.order_id = o.id
            order by s.id = o.deposit_id desc nulls last, s.seen_at, s.id limit ${mostParts}) s
     left join chain_state c on c.chain = s.chain)`;
@@ -168,6 +158,7 @@ export function orderDetailsStatement(graceSec: number) {
     'order_details',
     `, o.event_seq as seq, ${isoTime('o.updated_at')} as "updatedAt", ${isoTime('o.held_at')} as "heldAt",
        o.hold_reason as "holdReason", last.cause, ${isoTime('last.at')} as "lastAt",
+       (select c.decimals from currency c where c.coin = o.coin_to and c.network = o.network_to) as "decimalsTo",
        ${decimal('o.service_fee_quoted')} as "serviceFeeQuoted", ${decimal('o.network_fee_quoted')} as "networkFeeQuoted",
        ${decimal('t.amount_from')} as "tradeFrom", ${decimal('t.amount_to')} as "tradeTo",
        ${decimal('t.service_fee')} as "tradeServiceFee", ${decimal('t.network_fee')} as "tradeNetworkFee",
@@ -218,6 +209,7 @@ export interface OrderDetailsRow extends OrderView, Omit<RefundRow, 'status'> {
   readonly heldAt: string | null;
   readonly holdReason: string | null;
   readonly lastAt: string;
+  readonly decimalsTo: number;
   readonly serviceFeeQuoted: string;
   readonly networkFeeQuoted: string;
   readonly tradeFrom: string | null;
@@ -304,24 +296,16 @@ function refundAddressOf({ hasRefundAddress, isLateAddress, awaitsApproval }: Or
 const depositGone = 'deposit_reorganised';
 
 function termsOf(row: OrderDetailsRow): TermsDetails {
-  const { tradeFrom, tradeTo, tradeServiceFee, tradeNetworkFee } = row;
-  const isFinal = tradeFrom !== null && tradeTo !== null;
-  const amountFrom = tradeFrom ?? row.amountFromExpected;
-  const amountTo = tradeTo ?? row.amountToExpected;
-  const fees = new Big(tradeServiceFee ?? row.serviceFeeQuoted);
-  const partnerMarkup = markupPart(fees, row.markupBps, row.feeRate);
-  const networkFee = tradeNetworkFee ?? row.networkFeeQuoted;
-  const gross = new Big(amountTo).plus(fees).plus(networkFee);
-  const each = (amount: Big): string => formatDecimal(floorTo(amount.div(amountFrom), storedDecimals));
-  const rate = isFinal ? each(new Big(amountTo)) : row.rateQuoted;
-  return {
-    isFinal,
-    mid: each(gross),
-    serviceFee: formatDecimal(fees.minus(partnerMarkup)),
-    partnerMarkup: formatDecimal(partnerMarkup),
-    networkFee,
-    rate,
-    amountFrom,
-    amountTo,
-  };
+  const { tradeFrom, tradeTo, rateQuoted, markupBps, feeRate, decimalsTo } = row;
+  return shownTerms({
+    isFinal: tradeFrom !== null && tradeTo !== null,
+    amountFrom: tradeFrom ?? row.amountFromExpected,
+    amountTo: tradeTo ?? row.amountToExpected,
+    fees: row.tradeServiceFee ?? row.serviceFeeQuoted,
+    networkFee: row.tradeNetworkFee ?? row.networkFeeQuoted,
+    rateQuoted,
+    markupBps,
+    feeRate,
+    decimals: decimalsTo,
+  });
 }

@@ -1,10 +1,12 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { type Prepared, PreparedStatements, prepared, runRowIn } from '../../base/db/prepared.ts';
+import { type EventType, eventTypeOf } from '../event-types.ts';
 import { orderNotFound } from '../order-errors.ts';
 import { type PageLink, tokenHash } from '../order-pages.ts';
 import { isoTime, type OrderView, orderLookup } from '../order-statements.ts';
 import type { OrderCause, OrderStatus } from '../order-status.ts';
 import { orderNamed } from '../short-id.ts';
+import { eventId } from './event-facts.ts';
 import type { ListCursors } from './list-cursor.ts';
 import {
   type DetailsSources,
@@ -45,10 +47,21 @@ export interface OrderListPage {
 /** A move of an order, or a fact about it, as its partner sees it. */
 export interface OrderEventView {
   readonly seq: number;
+  readonly eventId: string;
+  readonly type: EventType;
   readonly status: OrderStatus;
   readonly previousStatus: OrderStatus | null;
   readonly cause: OrderCause;
   readonly at: string;
+}
+
+type EventRow = Omit<OrderEventView, 'eventId' | 'type'> & { readonly orderId: string };
+
+export interface OrderHistory {
+  /** Oldest first. */
+  readonly events: readonly OrderEventView[];
+  /** Whether there are older events than these. */
+  readonly hasMore: boolean;
 }
 
 /** What everyone who knows an order's UUID may read. */
@@ -83,13 +96,13 @@ export const mostEvents = 1_000;
 
 const orderEvents = prepared(
   'order_events',
-  `select e.seq, e.to_status as status, e.from_status as "previousStatus", e.cause,
+  `select e.order_id as "orderId", e.seq, e.to_status as status, e.from_status as "previousStatus", e.cause,
        ${isoTime('e.at')} as at
   from (select o.id from exchange_order o where o.id = :id::uuid and o.partner_id = :partner::uuid
         union all
         select o.id from exchange_order o where o.short_id = :shortId::text and o.partner_id = :partner) o
   join order_event e on e.order_id = o.id
- order by e.seq desc limit ${mostEvents}`,
+ order by e.seq desc limit ${mostEvents + 1}`,
 );
 
 const orderOfExternalId = prepared(
@@ -194,18 +207,26 @@ export class PartnerOrders {
   }
 
   /**
-   * Reads the events of an order, oldest first.
+   * Reads the newest events of an order, oldest first.
    *
    * @throws AppError order_not_found, as `OrderService.find` does.
    */
-  async events(text: string, partnerId: string): Promise<readonly OrderEventView[]> {
+  async events(text: string, partnerId: string): Promise<OrderHistory> {
     const named = orderNamed(text);
     if (!named) throw orderNotFound();
     const lookup = { partner: partnerId, id: null, shortId: null, ...named };
-    const rows = await this.#statements.run<OrderEventView>(orderEvents, lookup);
+    const rows = await this.#statements.run<EventRow>(orderEvents, lookup);
     // Every order has the event of its creation.
     if (rows.length === 0) throw orderNotFound();
-    return rows.toReversed();
+    const events = rows.slice(0, mostEvents).toReversed();
+    return {
+      events: events.map(({ orderId, ...event }) => ({
+        ...event,
+        eventId: eventId({ orderId, seq: event.seq }),
+        type: eventTypeOf(event.cause),
+      })),
+      hasMore: rows.length > mostEvents,
+    };
   }
 
   /**

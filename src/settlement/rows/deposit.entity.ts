@@ -119,6 +119,10 @@ export class Deposit {
   @Property({ type: 'text', nullable: true })
   problem!: DepositProblem | null;
 
+  /** Whether its sighting is decided to be an event of its order or not. */
+  @Property({ type: 'boolean' })
+  isReported!: boolean;
+
   /**
    * For a deposit found by a balance comparison: the height of that comparison's block. The deposit
    * stands for coins that no known transaction names and that arrived in this block or below.

@@ -1,4 +1,5 @@
 import { line, minus } from '../../ledger/ledger.ts';
+import { recordFact } from '../../orders/order-moves.ts';
 import type { Deposit } from '../rows/deposit.entity.ts';
 import { mainDeposit } from './match.ts';
 import type { ScannedTo, Settling } from './settling.ts';
@@ -31,7 +32,7 @@ export function isConfirmed(deposit: Deposit, { height, final }: ScannedTo): boo
  * how many it credited.
  */
 export function creditDeposits(settling: Settling): number {
-  const { bookings, order, deposits, scanned, now } = settling;
+  const { em, bookings, order, deposits, scanned, now } = settling;
   let credited = 0;
   for (const deposit of deposits) {
     const to = scanned.get(deposit.chain);
@@ -49,7 +50,7 @@ export function creditDeposits(settling: Settling): number {
   if (order.holdReason === depositGone && mainDeposit(settling)?.state === 'credited') {
     order.heldAt = null;
     order.holdReason = null;
-    order.updatedAt = now;
+    recordFact(em, order, 'released', { at: now });
   }
   return credited;
 }

@@ -25,6 +25,7 @@ export function matchDeposits(settling: Settling): void {
   setMainDeposit(settling, main);
   if (order.status === 'waiting_deposit' && main) {
     moveOrder(em, order, 'deposit_seen', { at: now });
+    main.isReported = true;
   } else if (order.status === 'confirming' && !main) {
     // Remaining deposits below the minimum are decided by an order that waits.
     const waitsAgain = now < order.expiresAt || depositsBelowMinimum(settling).length > 0;
@@ -78,13 +79,20 @@ function isPresent(settling: Settling, deposit: Deposit): boolean {
 }
 
 /** Whether a deposit is in the order's coin, on its network. */
-export function isOrderCurrency({ order }: Settling, { coin, network }: Deposit): boolean {
+export function isOrderCurrency({ order }: Pick<Settling, 'order'>, { coin, network }: Deposit): boolean {
   return coin === order.coinFrom && network === order.networkFrom;
 }
 
 /** Whether a deposit is below the order's minimum. Any stranger can send one to any address. */
-export function isBelowMinimum({ order }: Settling, { amount }: Deposit): boolean {
+export function isBelowMinimum({ order }: Pick<Settling, 'order'>, { amount }: Deposit): boolean {
   return new Big(amount).lt(order.minAmount);
+}
+
+export type Size = 'small' | 'enough';
+
+/** `small`: insufficient for the order, below its minimum or in another currency. */
+export function sizeOf(settling: Pick<Settling, 'order'>, deposit: Deposit): Size {
+  return !isOrderCurrency(settling, deposit) || isBelowMinimum(settling, deposit) ? 'small' : 'enough';
 }
 
 /** Deposits below the minimum that are present and not being refunded. */

@@ -4,6 +4,8 @@ import { Big, formatDecimal, minOf } from '../../base/money.ts';
 import { networkById } from '../../chains/networks/networks.ts';
 import { line, minus } from '../../ledger/ledger.ts';
 import type { Currency } from '../../market/currencies/currency.entity.ts';
+import type { Order } from '../../orders/order.entity.ts';
+import { recordFact } from '../../orders/order-moves.ts';
 import type { Deposit } from '../rows/deposit.entity.ts';
 import { Payment } from '../rows/payment.entity.ts';
 import { availableToReturn, isInDebit } from './client-account.ts';
@@ -110,6 +112,17 @@ export function createPayment(
   return payment;
 }
 
+/**
+ * Whether a refund is not the one that the order's status tells of: of a deposit that the order
+ * does not use, or of what it did not exchange.
+ */
+export function isExtraRefund(
+  { depositId }: Pick<Order, 'depositId'>,
+  payment: Pick<Payment, 'kind' | 'depositId' | 'leg'>,
+): boolean {
+  return payment.kind === 'refund' && !(payment.depositId === depositId && payment.leg === 'main');
+}
+
 /** Why a leg is not refunded automatically. */
 export type RefundObstacle = 'no_refund_address' | 'below_fee' | 'netted' | 'late_refund_limit';
 
@@ -158,6 +171,8 @@ export function refundLeg(
   if (owed.lt(amount)) deposit.problem = 'netted';
   const refund = createPayment(settling, { ...kept, amount: owed.minus(fee), feeCharged: fee });
   if (recipient.isLate) countLateRefund(settling, settling.tools.prices, refund, owed);
+  const { em, now, order } = settling;
+  if (isExtraRefund(order, refund)) recordFact(em, order, 'extra_refund_decided', { at: now });
   return refund;
 }
 

@@ -1,7 +1,7 @@
 import { Big } from '../../base/money.ts';
 import type { Deposit } from '../rows/deposit.entity.ts';
 import type { Payment } from '../rows/payment.entity.ts';
-import { isBelowMinimum, isOrderCurrency, mainDeposit } from './match.ts';
+import { isBelowMinimum, isOrderCurrency, mainDeposit, type Size, sizeOf } from './match.ts';
 import { currentPayment, unknownDeadline } from './pay.ts';
 import { refundLeg } from './payments.ts';
 import { move, type Settling, type StepResult, wait } from './settling.ts';
@@ -47,7 +47,9 @@ export function refundExtras(settling: Settling): void {
     // The order's own step, or staff, refund the main deposit.
     const isDecided = isMain && (order.status === 'refunding' || order.status === 'failed');
     const isNetted = deposit.problem === 'netted' && !isDecided;
-    if (!isNew && !isNetted) continue;
+    // Its partner has set the address since.
+    const isAddressed = deposit.problem === 'no_refund_address' && order.refundAddress !== null && !isDecided;
+    if (!isNew && !isNetted && !isAddressed) continue;
     const { leg, amount } = unreturnedPart(settling, deposit);
     if (leg === null) continue;
     const size = sizeOf(settling, deposit);
@@ -61,8 +63,6 @@ export function refundExtras(settling: Settling): void {
     else if (!isMain) refunds[size] += 1;
   }
 }
-
-type Size = 'small' | 'enough';
 
 /**
  * Counts refunds of deposits that the order does not use, including ended ones. Small deposits and
@@ -79,11 +79,6 @@ function countExtraRefunds(settling: Settling): Record<Size, number> {
     if (size !== undefined) counts[size] += 1;
   }
   return counts;
-}
-
-/** `small`: insufficient for the order, below its minimum or in another currency. */
-function sizeOf(settling: Settling, deposit: Deposit): Size {
-  return !isOrderCurrency(settling, deposit) || isBelowMinimum(settling, deposit) ? 'small' : 'enough';
 }
 
 /**

@@ -11,6 +11,7 @@ import { Order } from '../../orders/order.entity.ts';
 import { OrderAction } from '../../orders/order-action.entity.ts';
 import { endAction } from '../../orders/order-actions.ts';
 import { orderNotFound } from '../../orders/order-errors.ts';
+import { recordFact } from '../../orders/order-moves.ts';
 import { orderNamed } from '../../orders/short-id.ts';
 
 /** What a partner can force on an order. `none` ends all of it, and a forced hold. */
@@ -194,7 +195,7 @@ export class PartnerSandbox {
   async force(partnerId: string, orderName: string, outcome: ForcedOutcome, joined?: EntityManager): Promise<Order> {
     return this.#changed(partnerId, orderName, joined, async (em, order, now) => {
       if (outcome === 'none') await release(em, order, now);
-      else if (outcome === 'hold') hold(order, now);
+      else if (outcome === 'hold') hold(em, order, now);
       else {
         await em.execute(
           `insert into sandbox_outcome (order_id, outcome, at) values (?, ?, ?)
@@ -263,11 +264,12 @@ async function endQuestion(em: EntityManager, order: Order, now: Date): Promise<
 
 const resting: readonly string[] = ['completed', 'expired', 'refunded', 'failed'];
 
-function hold(order: Order, now: Date): void {
+function hold(em: EntityManager, order: Order, now: Date): void {
   if (resting.includes(order.status)) throw notAvailable(`the order is ${order.status}`);
   if (order.heldAt !== null) throw notAvailable('the order is on hold already');
   order.heldAt = now;
   order.holdReason = holdReason;
+  recordFact(em, order, 'held', { at: now });
 }
 
 async function release(em: EntityManager, order: Order, now: Date): Promise<void> {
@@ -276,6 +278,7 @@ async function release(em: EntityManager, order: Order, now: Date): Promise<void
   if (order.holdReason !== holdReason) return;
   order.heldAt = null;
   order.holdReason = null;
+  recordFact(em, order, 'released', { at: now });
   order.nextActionAt = now;
 }
 

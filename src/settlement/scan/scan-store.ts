@@ -17,6 +17,7 @@ import { readOrderDeposits } from '../rows/order-deposits.ts';
 import { Payment } from '../rows/payment.entity.ts';
 import type { ScanTimes } from '../rules/arrival-times.ts';
 import { isConfirmed } from '../rules/credit.ts';
+import { reportExtras } from '../rules/extra-events.ts';
 import { matchDeposits } from '../rules/match.ts';
 import { endLostActions } from '../rules/policy.ts';
 import type { ScannedTo, SettlementTools } from '../rules/settling.ts';
@@ -437,12 +438,14 @@ export class ScanStore {
       several.length === 0 ? [] : await em.find(Payment, { orderId: { $in: several.map(({ id }) => id) } });
     const paymentsOf = Map.groupBy(payments, ({ orderId }) => orderId);
     const isRipe = (deposit: Deposit): boolean => deposit.chain === chain && isConfirmed(deposit, to);
-    for (const order of orders) {
+    const settlings = orders.map((order) => {
       const its = depositsOf.get(order.id) ?? [];
       const paid = paymentsOf.get(order.id) ?? [];
       const rows = { order, deposits: its, payments: paid, trade: null, bookings: [], client: [], late: null };
-      matchDeposits({ em, tools, now, scanned, ...rows, agreed: null, markupBps: 0, action: null });
-    }
+      return { em, tools, now, scanned, ...rows, agreed: null, markupBps: 0, action: null };
+    });
+    for (const settling of settlings) matchDeposits(settling);
+    await reportExtras(settlings);
     await this.#wake(
       em,
       orders.filter(({ id }) => depositsOf.get(id)?.some(isRipe)),

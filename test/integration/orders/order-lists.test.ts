@@ -1,4 +1,5 @@
 import { Client } from 'pg';
+import { Big, floorTo } from '../../../src/base/money.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
 import type { ActionOffers } from '../../../src/orders/action-offers.ts';
 import { OrderPages } from '../../../src/orders/order-pages.ts';
@@ -322,6 +323,35 @@ describe('the details of an order', () => {
     expect(text).toContain(`"network":"TRC20","amount":${trade?.to},`);
     const short = (await get(`/partner/orders/${shown.short_id.toLowerCase()}/details`)).text;
     expect(short).toBe(text);
+  });
+
+  it('tell terms that add up to the last unit, and the rate that was quoted', async () => {
+    for (const changes of [{ rate_type: 'fixed' }, toLtc, { ...toLtc, rate_type: 'fixed' }]) {
+      for (const part of ['1', '0.7']) {
+        const order = await gateway.order({ ...changes, amount_from: 0.0123 });
+        const quoted = (await get(`/partner/orders/${order.id}/details`)).json.terms;
+        await gateway.deposit(order, { amount: new Big(order.amountFrom).times(part).toFixed() });
+        await gateway.settle(order);
+        const reply = await gateway.call('GET', `/partner/orders/${order.id}/details`, {
+          key: gateway.key,
+          headers: { amounts: 'string' },
+        });
+        const { terms } = reply.json;
+        expect(terms.is_final).toBe(true);
+        const shown = await gateway.show(order);
+        const decimals = gateway.app.catalogue.find(shown.coin_to, shown.network_to)?.decimals ?? -1;
+        const fees = new Big(terms.service_fee).plus(terms.partner_markup).plus(terms.network_fee);
+        const byMid = new Big(terms.mid).times(terms.amount_from).minus(fees);
+        const byRate = new Big(terms.rate).times(terms.amount_from);
+        expect([byMid, byRate].map((value) => floorTo(value, decimals).toFixed())).toEqual([
+          terms.amount_to,
+          terms.amount_to,
+        ]);
+        if (part !== '1' || changes === toLtc) continue;
+        expect(Number(terms.rate)).toBe(quoted.rate);
+        expect(Number(terms.rate)).toBe(shown.rate_quoted);
+      }
+    }
   });
 
   it('tell the roles of deposits, the refunds, and why an order failed', async () => {

@@ -47,12 +47,23 @@ export async function isAtRest(rows: Rows, orderId: string): Promise<boolean> {
   return row?.open === 0 && ['completed', 'refunded', 'failed', 'waiting_deposit', 'expired'].includes(row.status);
 }
 
-/** Causes of an order's moves, in order. */
+/** What histories tell beside the moves and questions of an order: `extra-events.test.ts`. */
+const besideMoves: readonly string[] = [
+  'small_deposit',
+  'extra_deposit',
+  'extra_refund_decided',
+  'extra_refund_confirmed',
+  'extra_refund_failed',
+  'held',
+  'released',
+];
+
+/** Causes of an order's moves and questions, in order. */
 export async function causesOf(rows: Rows, orderId: string): Promise<string[]> {
   const moves = await rows<{ cause: string }>('select cause from order_event where order_id = $1 order by seq', [
     orderId,
   ]);
-  return moves.map(({ cause }) => cause);
+  return moves.map(({ cause }) => cause).filter((cause) => !besideMoves.includes(cause));
 }
 
 /**

@@ -24,6 +24,7 @@ const deposit: DepositDetails = {
   confirmations: 1,
   state: 'confirming',
   role: 'main',
+  refundObstacle: null,
   seenAt: '2026-11-23T10:04:31.000Z',
 };
 const refund: PaymentDetails = {

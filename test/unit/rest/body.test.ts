@@ -23,6 +23,30 @@ describe('readBody', () => {
 describe('parseBody', () => {
   const parsed = (json: string) => parseBody(Buffer.from(json)) as Record<string, unknown>;
 
+  it.each([
+    ['{"a":1,"a":1}', 'a'],
+    ['{"a":1, "b":{"c":{},"d":"x{\\"c\\":","c" :2}}', 'b.c'],
+    ['{"a":1,"\\u0061":2}', 'a'],
+    ['{"list":[{"x":1},{"x":1,"y":0,"x":2}]}', 'list.x'],
+    ['{"__proto__":1,"__proto__":2}', '__proto__'],
+    [`{"${'n'.repeat(99)}":1,"${'n'.repeat(99)}":2}`, 'n'.repeat(60)],
+  ])('refuses %s, which has a member twice', (json, field) => {
+    const fault = { field, kind: 'duplicate_field', detail: `${field} is sent twice` };
+    expect(() => parsed(json)).toThrow(expect.objectContaining({ kind: 'duplicate_field', status: 400 }));
+    expect(() => parsed(json)).toThrow(expect.objectContaining({ extras: { faults: [fault] } }));
+  });
+
+  it('takes every body that has each member once in its object', () => {
+    fc.assert(
+      fc.property(fc.json(), (json) => {
+        // The numbers of JavaScript may have exponents that the parser refuses.
+        const once = JSON.stringify(JSON.parse(json), (_, value) => (typeof value === 'number' ? 1 : value));
+        expect(JSON.stringify(parsed(once))).toBe(once);
+      }),
+    );
+    expect(parsed('{"a":{"a":1},"b":[{"a":1},{"a":2}],"c":"\\"a\\":{"}')).toMatchObject({ a: { a: 1 } });
+  });
+
   it('keeps the exact value of every number, in any place and notation', () => {
     const digits = fc.integer({ min: 1, max: 24 }).chain((length) => fc.stringMatching(new RegExp(`^\\d{${length}}$`)));
     const number = fc

@@ -95,9 +95,33 @@ describe('the timeline of an order', () => {
     };
     const moments = momentsOf({
       events: [
-        { seq: 1, status: 'waiting_deposit', previous_status: null, cause: 'created', at: at(0) },
-        { seq: 2, status: 'confirming', previous_status: 'waiting_deposit', cause: 'deposit_seen', at: at(60) },
-        { seq: 3, status: 'completed', previous_status: 'sending', cause: 'payout_confirmed', at: at(200) },
+        {
+          seq: 1,
+          event_id: 'evt_1',
+          type: 'order.created',
+          status: 'waiting_deposit',
+          previous_status: null,
+          cause: 'created',
+          at: at(0),
+        },
+        {
+          seq: 2,
+          event_id: 'evt_2',
+          type: 'order.deposit_detected',
+          status: 'confirming',
+          previous_status: 'waiting_deposit',
+          cause: 'deposit_seen',
+          at: at(60),
+        },
+        {
+          seq: 3,
+          event_id: 'evt_3',
+          type: 'order.completed',
+          status: 'completed',
+          previous_status: 'sending',
+          cause: 'payout_confirmed',
+          at: at(200),
+        },
       ],
       deposits: [
         {

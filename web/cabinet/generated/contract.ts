@@ -697,6 +697,8 @@ export type components = {
         Time: string;
         /** @description An exact decimal. */
         Amount: string;
+        /** @description Whether more follow. False for a list that is whole. */
+        HasMore: boolean;
         /** @description Null at the end of the list. */
         NextCursor: string | null;
         Label: string;
@@ -969,6 +971,9 @@ export type components = {
             /** @description Oldest first. */
             events: {
                 seq: number;
+                /** @description The same as in webhooks. */
+                event_id: string;
+                type: string;
                 status: components["schemas"]["OrderStatus"];
                 previous_status: components["schemas"]["OrderStatus"] | null;
                 cause: string;
@@ -1321,6 +1326,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Passkey"][];
+                        has_more: components["schemas"]["HasMore"];
                     };
                 };
             };
@@ -1456,6 +1462,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Session"][];
+                        has_more: components["schemas"]["HasMore"];
                     };
                 };
             };
@@ -1684,6 +1691,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Key"][];
+                        has_more: components["schemas"]["HasMore"];
                         your_address: string;
                         most_live_keys: number;
                         /** @description Every scope that a key can have. */
@@ -1812,6 +1820,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Order"][];
+                        has_more: components["schemas"]["HasMore"];
                         next_cursor: components["schemas"]["NextCursor"];
                     };
                 };
@@ -1891,6 +1900,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Webhook"][];
+                        has_more: components["schemas"]["HasMore"];
                         /** @description Every type of event. */
                         types: string[];
                     };
@@ -2055,6 +2065,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Delivery"][];
+                        has_more: components["schemas"]["HasMore"];
                         next_cursor: components["schemas"]["NextCursor"];
                     };
                 };
@@ -2110,6 +2121,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Month"][];
+                        has_more: components["schemas"]["HasMore"];
                     };
                 };
             };
@@ -2141,6 +2153,7 @@ export interface operations {
                     "application/json": {
                         month: components["schemas"]["Month"];
                         data: components["schemas"]["StatementEntry"][];
+                        has_more: components["schemas"]["HasMore"];
                         next_cursor: components["schemas"]["NextCursor"];
                     };
                 };
@@ -2193,6 +2206,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["AuditEntry"][];
+                        has_more: components["schemas"]["HasMore"];
                         next_cursor: components["schemas"]["NextCursor"];
                     };
                 };

@@ -271,6 +271,16 @@ export type OrderCause =
   | 'EXCHANGE_BELOW_MIN'
   /** No venue filled the exchange within the slippage bound until the deadline. */
   | 'EXCHANGE_DEADLINE'
+  /** A deposit beside the one of the order was seen; at most `MAX_REFUNDS_PER_ORDER` are reported. */
+  | 'EXTRA_DEPOSIT'
+  /** Such a refund is final on its chain. */
+  | 'EXTRA_REFUND_CONFIRMED'
+  /** Such a deposit, or what the order did not exchange, is refunded. */
+  | 'EXTRA_REFUND_DECIDED'
+  /** Such a refund failed for good. */
+  | 'EXTRA_REFUND_FAILED'
+  /** The order is held: nothing of it is paid. */
+  | 'HELD'
   /** A late deposit is exchanged at the market, as the partner asked for, within 72 hours after the window. */
   | 'LATE_ACCEPTED'
   /** A deposit that came too late has its confirmations. */
@@ -305,6 +315,10 @@ export type OrderCause =
   | 'REFUND_NEEDS_APPROVAL'
   /** The partner set the refund address for whose lack the order had failed. */
   | 'REFUND_RESUMED'
+  /** The hold of the order ended. */
+  | 'RELEASED'
+  /** The same for a deposit below the minimum or in another currency. */
+  | 'SMALL_DEPOSIT'
   /** Staff end a refund that was never signed. */
   | 'STAFF_FAILED'
   /** Staff refund to an address, with a second approval. */

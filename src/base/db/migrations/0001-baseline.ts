@@ -779,6 +779,8 @@ create table deposit (
   -- Why it is not settled automatically: 'no_refund_address', 'below_fee', 'unknown_tag',
   -- 'wrong_asset'.
   problem text,
+  -- Whether it is decided that its sighting is an event of its order, or is none.
+  is_reported boolean not null default false,
   -- Coins that came to the hot wallet from outside belong to no order, and are ours.
   purpose text not null default 'order' check (purpose in ('order', 'funding')),
   -- The payment that brings it to the hot wallet.

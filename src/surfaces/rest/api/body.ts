@@ -1,5 +1,5 @@
 import getRawBody from 'raw-body';
-import { AppError } from '../../../base/errors.ts';
+import { AppError, errorFromFaults } from '../../../base/errors.ts';
 import { isDecimal } from '../../../base/money.ts';
 import type { Call } from './call.ts';
 
@@ -46,7 +46,7 @@ export async function readBody(call: Call): Promise<Buffer> {
  * Parses the body as JSON. Returns undefined for an empty body. The digits of its numbers stay
  * known to `numberSource`. A number that is no `isDecimal` becomes NaN, which no schema accepts.
  *
- * @throws AppError invalid_encoding or invalid_json.
+ * @throws AppError invalid_encoding, invalid_json or duplicate_field.
  */
 export function parseBody(raw: Buffer): unknown {
   if (raw.length === 0) return undefined;
@@ -57,13 +57,45 @@ export function parseBody(raw: Buffer): unknown {
     // Without `fatal`, invalid bytes would silently become replacement characters.
     throw new AppError('invalid_encoding', 'the body is not valid UTF-8');
   }
+  const hasLongNumber = mayHaveLongNumber.test(text);
+  let body: unknown;
   try {
-    if (mayHaveLongNumber.test(text)) return JSON.parse(text, keepNumberSource);
-    const body = JSON.parse(text);
-    if (typeof body === 'object' && body !== null) shortNumbers.add(body);
-    return body;
+    body = hasLongNumber ? JSON.parse(text, keepNumberSource) : JSON.parse(text);
   } catch {
     throw new AppError('invalid_json', 'the body is not valid JSON');
+  }
+  refuseRepeatedMember(text);
+  if (!hasLongNumber && typeof body === 'object' && body !== null) shortNumbers.add(body);
+  return body;
+}
+
+/** A string of JSON, with the colon after it where it is the name of a member, or a brace. */
+const tokens = /"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?|[{}]/g;
+
+/**
+ * Refuses a text of JSON with an object that has a member twice. Readers differ in which of the two
+ * counts, so that a proxy could have judged another value than the one that is used.
+ *
+ * @param text valid JSON.
+ * @throws AppError duplicate_field naming the member.
+ */
+function refuseRepeatedMember(text: string): void {
+  const open: { readonly names: Set<string>; last: string }[] = [];
+  for (const [token, raw = '', colon] of text.matchAll(tokens)) {
+    if (token === '{') open.push({ names: new Set(), last: '' });
+    else if (token === '}') open.pop();
+    const object = open.at(-1);
+    if (colon === undefined || object === undefined) continue;
+    object.last = raw.includes('\\') ? JSON.parse(`"${raw}"`) : raw;
+    if (!object.names.has(object.last)) {
+      object.names.add(object.last);
+      continue;
+    }
+    const field = open
+      .map(({ last }) => last)
+      .join('.')
+      .slice(0, 60);
+    throw errorFromFaults([{ field, kind: 'duplicate_field', detail: `${field} is sent twice` }]);
   }
 }
 

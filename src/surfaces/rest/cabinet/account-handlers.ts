@@ -88,6 +88,7 @@ export function accountHandlers(parts: CabinetParts) {
       return {
         body: {
           data,
+          has_more: false,
           your_address: shownAddress(request.call.client.address),
           most_live_keys: maxLiveKeys,
           scopes: [...keyScopes],
@@ -157,7 +158,7 @@ export function accountHandlers(parts: CabinetParts) {
         withDetails: true,
       });
       const data = page.orders.map(({ order, details }) => orderView(order, details));
-      return { body: { data, next_cursor: page.nextCursor } };
+      return { body: { data, ...moreAfter(page.nextCursor) } };
     },
     getOrder: async (request) => {
       const partnerId = own(request);
@@ -179,7 +180,7 @@ export function accountHandlers(parts: CabinetParts) {
         cursor: null,
         withDetails: true,
       });
-      const events = await orders.events(name, partnerId);
+      const { events } = await orders.events(name, partnerId);
       const [found] = page.orders;
       if (!found?.details) throw orderNotFound();
       const { order, details } = found;
@@ -218,8 +219,8 @@ export function accountHandlers(parts: CabinetParts) {
           deposits: details.deposits.map((deposit) => depositView(deposit, parts.explorers)),
           payout: details.payout && paymentView(details.payout, parts.explorers),
           refunds: details.refunds.map((refund) => paymentView(refund, parts.explorers)),
-          events: events.map(({ seq, status, previousStatus, cause, at }) => {
-            return { seq, status, previous_status: previousStatus, cause, at };
+          events: events.map(({ previousStatus, eventId, ...event }) => {
+            return { ...event, event_id: eventId, previous_status: previousStatus };
           }),
         },
       };
@@ -248,7 +249,11 @@ export function accountHandlers(parts: CabinetParts) {
       return { body: JSON.parse(body), headers: replayedHeader(isReplayed) };
     },
     listWebhooks: async (request) => ({
-      body: { data: (await endpoints.list(own(request))).map(webhookView), types: [...eventTypeNames] },
+      body: {
+        data: (await endpoints.list(own(request))).map(webhookView),
+        has_more: false,
+        types: [...eventTypeNames],
+      },
     }),
     createWebhook: async (request) => {
       const { url, types = null } = request.body;
@@ -291,7 +296,7 @@ export function accountHandlers(parts: CabinetParts) {
       const endpoint = await endpoints.get(own(request), request.path.webhook_id);
       const { state = null, limit = usualLimit, cursor = null } = request.query;
       const page = await deliveries.list(endpoint, { state, limit, cursor });
-      return { body: { data: page.deliveries.map(deliveryView), next_cursor: page.nextCursor } };
+      return { body: { data: page.deliveries.map(deliveryView), ...moreAfter(page.nextCursor) } };
     },
     replayEvents: async (request) => {
       const endpoint = await endpoints.get(own(request), request.path.webhook_id);
@@ -302,7 +307,7 @@ export function accountHandlers(parts: CabinetParts) {
       return { body: JSON.parse(stored) };
     },
     listStatements: async (request) => ({
-      body: { data: (await statements.months(own(request), keys.now())).map(monthView) },
+      body: { data: (await statements.months(own(request), keys.now())).map(monthView), has_more: false },
     }),
     getStatement: async (request) => {
       const partnerId = own(request);
@@ -315,7 +320,7 @@ export function accountHandlers(parts: CabinetParts) {
       const data = found.slice(0, limit);
       const last = found.length > limit ? data.at(-1) : undefined;
       const next = last ? cursors.write(bound, last.orderId) : null;
-      return { body: { month: monthView(sums), data: data.map(entryView), next_cursor: next } };
+      return { body: { month: monthView(sums), data: data.map(entryView), ...moreAfter(next) } };
     },
     getStatementCsv: async (request) => {
       const { month } = request.path;
@@ -338,9 +343,14 @@ export function accountHandlers(parts: CabinetParts) {
           data: rows.map(({ id, at, actor, operation, target, ip, before: was, after }) => {
             return { id, at: text(at), actor, operation, target, network: ip, before: was, after };
           }),
-          next_cursor: last ? cursors.write(bound, last.id) : null,
+          ...moreAfter(last ? cursors.write(bound, last.id) : null),
         },
       };
     },
   } satisfies Partial<CabinetHandlers>;
+}
+
+/** How a page ends. */
+function moreAfter(nextCursor: string | null): { has_more: boolean; next_cursor: string | null } {
+  return { has_more: nextCursor !== null, next_cursor: nextCursor };
 }

@@ -77,7 +77,7 @@ export function sessionHandlers(parts: CabinetParts) {
       return started(secret);
     },
     listPasskeys: async (request) => ({
-      body: { data: (await passkeys.list(memberOf(request).memberId)).map(passkeyView) },
+      body: { data: (await passkeys.list(memberOf(request).memberId)).map(passkeyView), has_more: false },
     }),
     beginPasskey: async (request) => {
       const { memberId, sessionId, name, partnerId } = memberOf(request);
@@ -135,7 +135,7 @@ export function sessionHandlers(parts: CabinetParts) {
           browser,
         }),
       );
-      return { body: { data } };
+      return { body: { data, has_more: false } };
     },
     endSession: async (request) => {
       await sessions.end(memberOf(request).memberId, request.path.session_id);

@@ -16,7 +16,10 @@ export function listAssetsHandler(catalogue: CurrencyCatalogue, assets: Assets):
     if (written?.rows !== catalogue.rows) {
       const { rows } = catalogue;
       const data = rows.filter((row) => row.isActive).map((row) => assetBody(row, assets));
-      written = { rows, json: new CachedJson(amountedJson<{ data: AssetBody[] }>({ data })) };
+      written = {
+        rows,
+        json: new CachedJson(amountedJson<components['schemas']['AssetList']>({ data, has_more: false })),
+      };
     }
     return written.json.answer(call, { 'Cache-Control': 'public, max-age=5' });
   };

@@ -60,11 +60,11 @@ export function listOrderEventsHandler(document: Document, orders: PartnerOrders
   const write = jsonWriter(document, 'OrderEvent');
   const writeList = nestedWriter(document, 'OrderEvents');
   return async ({ path, call }) => {
-    const events = await orders.events(path.order_id, callerOf(call).partner.id);
-    const written = events.map(({ seq, status, previousStatus, cause, at }) =>
-      write({ seq, status, previous_status: previousStatus, cause, at }),
+    const { events, hasMore } = await orders.events(path.order_id, callerOf(call).partner.id);
+    const written = events.map(({ previousStatus, eventId, ...event }) =>
+      write({ ...event, event_id: eventId, previous_status: previousStatus }),
     );
-    return { status: 200, body: writeList({ data: jsonList(written) }) };
+    return { status: 200, body: writeList({ data: jsonList(written), has_more: jsonValue(hasMore) }) };
   };
 }
 
@@ -109,8 +109,8 @@ export function detailsWriter(
   return (details, publicUrl) => {
     const { orderId, seq, statusGroup, updatedAt, externalId, metadata, policy } = details;
     const { deposits, terms, payout, refunds, hold, failure } = details;
-    const written = deposits.map(({ outputIndex, seenAt, ...deposit }) =>
-      writeDeposit({ ...deposit, output_index: outputIndex, seen_at: seenAt }),
+    const written = deposits.map(({ outputIndex, seenAt, refundObstacle, ...deposit }) =>
+      writeDeposit({ ...deposit, output_index: outputIndex, seen_at: seenAt, refund_obstacle: refundObstacle }),
     );
     const { isFinal, mid, serviceFee, partnerMarkup, networkFee, rate, amountFrom, amountTo } = terms;
     return write({

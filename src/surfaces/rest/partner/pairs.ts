@@ -87,7 +87,10 @@ function pairsJson(from: Currency, pricing: Pricing, { catalogue, assets, rates 
       },
     ];
   });
-  return new CachedJson(amountedJson<{ data: PairBody[] }>({ data }), ['Authorization', 'X-API-Key']);
+  return new CachedJson(amountedJson<components['schemas']['PairList']>({ data, has_more: false }), [
+    'Authorization',
+    'X-API-Key',
+  ]);
 }
 
 /** The limits of a pair as JSON. */

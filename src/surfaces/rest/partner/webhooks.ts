@@ -54,7 +54,7 @@ export function webhookHandlers({ endpoints, deliveries, requests, replays, lane
   return {
     listWebhookEndpoints: async ({ call }) => {
       const all = await endpoints.list(callerOf(call).partner.id);
-      return { status: 200, body: json({ data: all.map(endpointView) }) };
+      return { status: 200, body: json({ data: all.map(endpointView), has_more: false }) };
     },
     createWebhookEndpoint: async ({ body, call }) => {
       const changes = { ...changesOf(body), url: body.url };
