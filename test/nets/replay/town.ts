@@ -518,11 +518,13 @@ export class Town {
     for (const order of this.made.values()) {
       if (order.plan.cancelStep === this.#step) await this.#change(order, 'POST', 'cancel');
     }
-    const questions = await this.rows<{ id: string; seq: number }>(
-      'select order_id as id, seq from order_action where outcome is null',
+    const questions = await this.rows<{ id: string; seq: number; number: number }>(
+      `select * from (select order_id as id, seq, outcome, rank() over (partition by order_id order by seq)::int as number
+                        from order_action) as q where outcome is null`,
     );
-    for (const { order, seq } of this.#ordered(questions)) {
-      const dice = diceOf(this.#options.seed, 'answer', order.plan.index, seq, this.#step);
+    for (const { order, seq, number } of this.#ordered(questions)) {
+      // Not by \`seq\`, which changes with what else is an event.
+      const dice = diceOf(this.#options.seed, 'answer', order.plan.index, number, this.#step);
       if (!dice.chance(0.45)) continue;
       const action = dice.pick(['exchange', 'exchange', 'refund']);
       await this.#change(order, 'POST', 'actions', { action_id: `act_${seq}`, action });
