@@ -33,7 +33,7 @@ const causes: Readonly<Record<string, string>> = {
   staff_retry: 'Our team sends the payout again',
   refund_address_set: 'Refund address set',
   action_required: 'You are asked what to do with the deposit',
-  extra_deposit: 'A further deposit was seen',
+  deposit_added: 'A further deposit was seen',
   small_deposit: 'A deposit that is too small, or in another currency, was seen',
   extra_refund_decided: 'A deposit, or a part of it, is sent back',
   extra_refund_confirmed: 'What was sent back is confirmed',

@@ -1632,7 +1632,7 @@ export type components = {
             /**
              * @description `created`, or the cause of the move, such as `deposit_seen`, `window_passed` or
              *     `payout_confirmed`. A fact leaves the status, such as `refund_address_set`,
-             *     `action_required`, `extra_deposit` or `held`. More may follow.
+             *     `action_required`, `deposit_added` or `held`. More may follow.
              */
             cause: string;
             /**
@@ -1655,7 +1655,7 @@ export type components = {
          *     deposits are told, because strangers can send any number.
          * @enum {string}
          */
-        EventType: "order.created" | "order.deposit_detected" | "order.expired" | "order.refunding" | "order.deposit_lost" | "order.confirmed" | "order.exchanged" | "order.completed" | "order.failed" | "order.refunded" | "order.payout_retried" | "order.refund_address_set" | "order.action_required" | "order.extra_deposit" | "order.extra_refunding" | "order.extra_refunded" | "order.extra_refund_failed" | "order.held" | "order.released" | "order.action_resolved" | "order.updated";
+        EventType: "order.created" | "order.deposit_detected" | "order.expired" | "order.refunding" | "order.deposit_lost" | "order.confirmed" | "order.exchanged" | "order.completed" | "order.failed" | "order.refunded" | "order.payout_retried" | "order.refund_address_set" | "order.action_required" | "order.deposit_added" | "order.extra_refunding" | "order.extra_refunded" | "order.extra_refund_failed" | "order.held" | "order.released" | "order.action_resolved" | "order.updated";
         /**
          * @description Facts that never change after the event. It has no address and no metadata: read the order
          *     for these. Amounts are strings, with and without the header `Amounts`.

@@ -14,6 +14,8 @@ export interface OrderAgreement {
   readonly quoteNonce: string | null;
   /** Decimal text. Null for a float quote, and without a quote. */
   readonly quoteAdverseBps: string | null;
+  /** The decimals of coin_to. */
+  readonly decimalsTo: number;
 }
 
 /** The markup that an order earned its partner, as it was booked. */
@@ -29,10 +31,13 @@ export interface MarkupAccrual {
 /** Reads what was agreed for orders, in one statement. Plain orders are absent. */
 export async function orderAgreements(em: EntityManager, orderIds: readonly string[]): Promise<OrderAgreement[]> {
   return em.execute<OrderAgreement[]>(
-    `select order_id as "orderId", external_id as "externalId", metadata, policy,
-            trim_scale(min_amount_to)::text as "minAmountTo", markup_bps as "markupBps",
-            encode(quote_nonce, 'hex') as "quoteNonce", trim_scale(quote_adverse_bps)::text as "quoteAdverseBps"
-       from order_terms where order_id in (select jsonb_array_elements_text(?::jsonb)::uuid)`,
+    `select t.order_id as "orderId", t.external_id as "externalId", t.metadata, t.policy,
+            trim_scale(t.min_amount_to)::text as "minAmountTo", t.markup_bps as "markupBps",
+            encode(t.quote_nonce, 'hex') as "quoteNonce", trim_scale(t.quote_adverse_bps)::text as "quoteAdverseBps",
+            c.decimals as "decimalsTo"
+       from order_terms t join exchange_order o on o.id = t.order_id
+       join currency c on c.coin = o.coin_to and c.network = o.network_to
+      where t.order_id in (select jsonb_array_elements_text(?::jsonb)::uuid)`,
     [JSON.stringify(orderIds)],
   );
 }

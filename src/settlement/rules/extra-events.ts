@@ -6,7 +6,7 @@ import { type Size, sizeOf } from './match.ts';
 import { isExtraRefund } from './payments.ts';
 import type { Settling } from './settling.ts';
 
-const sighting = { enough: 'extra_deposit', small: 'small_deposit' } as const satisfies Record<Size, OrderFact>;
+const sighting = { enough: 'deposit_added', small: 'small_deposit' } as const satisfies Record<Size, OrderFact>;
 const ending = {
   confirmed: 'extra_refund_confirmed',
   dead: 'extra_refund_failed',

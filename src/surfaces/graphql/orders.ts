@@ -5,7 +5,7 @@ import { Partner } from '../../accounts/partners/partner.entity.ts';
 import type { AuditLog } from '../../accounts/staff/audit/audit-log.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import { Big, floorTo, formatDecimal, storedDecimals } from '../../base/money.ts';
+import { Big, formatDecimal } from '../../base/money.ts';
 import type { BookedLine } from '../../ledger/ledger.ts';
 import { markupPart } from '../../market/rates/binding-terms.ts';
 import { Order } from '../../orders/order.entity.ts';
@@ -16,6 +16,7 @@ import { addNote } from '../../orders/order-notes.ts';
 import type { OrderPages } from '../../orders/order-pages.ts';
 import type { MarkupAccrual } from '../../orders/read/order-agreements.ts';
 import { countOrders, type OrderFilter, searchOrders } from '../../orders/read/order-search.ts';
+import { shownTerms } from '../../orders/read/shown-terms.ts';
 import { orderNamed } from '../../orders/short-id.ts';
 import type { Deposit } from '../../settlement/rows/deposit.entity.ts';
 import type { Payment } from '../../settlement/rows/payment.entity.ts';
@@ -216,17 +217,19 @@ export class OrderResolver {
   async quote(@Root() order: Order, @Ctx() { loaders }: GraphqlContext): Promise<OrderQuoteType | null> {
     const agreement = await loaders.agreements.load(order.id);
     if (!agreement?.quoteNonce) return null;
-    const { amountFromExpected, amountToExpected, serviceFeeQuoted, networkFeeQuoted, feeRate } = order;
-    const markup = markupPart(new Big(serviceFeeQuoted), agreement.markupBps, feeRate);
-    const gross = new Big(amountToExpected).plus(serviceFeeQuoted).plus(networkFeeQuoted);
-    return {
-      nonce: agreement.quoteNonce,
-      mid: floorTo(gross.div(amountFromExpected), storedDecimals).toFixed(),
-      serviceFee: new Big(serviceFeeQuoted).minus(markup).toFixed(),
-      markup: markup.toFixed(),
-      networkFee: networkFeeQuoted,
-      adverseBps: agreement.quoteAdverseBps,
-    };
+    const { mid, serviceFee, partnerMarkup, networkFee } = shownTerms({
+      isFinal: false,
+      amountFrom: order.amountFromExpected,
+      amountTo: order.amountToExpected,
+      fees: order.serviceFeeQuoted,
+      networkFee: order.networkFeeQuoted,
+      rateQuoted: order.rateQuoted,
+      markupBps: agreement.markupBps,
+      feeRate: order.feeRate,
+      decimals: agreement.decimalsTo,
+    });
+    const { quoteNonce: nonce, quoteAdverseBps: adverseBps } = agreement;
+    return { nonce, mid, serviceFee, markup: partnerMarkup, networkFee, adverseBps };
   }
 
   @FieldResolver(() => OrderMarkupType, { nullable: true, description: 'Null for an order without a markup.' })

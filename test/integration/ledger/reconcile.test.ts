@@ -267,9 +267,11 @@ describe('reconcile', () => {
       'a step that no order takes',
       async (w) => {
         const { id } = w.order('waiting');
-        await w.corrupt(`insert into order_event values ($1, 2, now(), 'waiting_deposit', 'completed', 'x', 'x')`, [
-          id,
-        ]);
+        await w.corrupt(
+          `insert into order_event (order_id, partner_id, seq, at, from_status, to_status, cause, actor)
+           select id, partner_id, 2, now(), 'waiting_deposit', 'completed', 'x', 'x' from exchange_order where id = $1`,
+          [id],
+        );
         await w.corrupt(`update exchange_order set status = 'completed', event_seq = 2 where id = $1`, [id]);
       },
       ['histories: BTC-WAITIN, events: 1'],

@@ -54,7 +54,9 @@ const completed = ['created', 'deposit_detected', 'confirmed', 'exchanged', 'com
 const sending = completed.slice(0, 4);
 const exchanging = completed.slice(0, 3);
 const refunded = ['created', 'deposit_detected', 'refunding', 'refunded'];
-const late = ['created', 'expired', 'refunding'];
+const late = ['created', 'expired', 'deposit_added', 'refunding'];
+const excess = [...exchanging, 'extra_refunding', 'exchanged', 'extra_refunded', 'completed'];
+const second = ['created', 'deposit_detected', 'deposit_added', ...excess.slice(2)];
 const question = ['created', 'deposit_detected', 'action_required'];
 const xrp = { coin_from: 'XRP', network_from: 'XRP', amount_from: 100 };
 const ether = { coin_from: 'ETH', network_from: 'ETH', amount_from: 1 };
@@ -88,7 +90,7 @@ const reached: Readonly<Record<string, readonly Case[]>> = {
   'also a deposit that reaches the minimum': [
     {
       steps: [deposit({ amount: 0.0003 }), deposit(), seconds(12)],
-      webhooks: completed,
+      webhooks: second,
       group: 'completed',
       refunds: 1,
     },
@@ -96,7 +98,7 @@ const reached: Readonly<Record<string, readonly Case[]>> = {
   "only smaller deposits; one is credited, covers its refund's fee, and has a refund address": [
     {
       steps: [deposit({ amount: 0.0003 }), seconds(4), expire, seconds(12)],
-      webhooks: ['created', 'refunding', 'refunded'],
+      webhooks: ['created', 'deposit_added', 'refunding', 'refunded'],
       group: 'refunded',
       refunds: 1,
     },
@@ -104,7 +106,7 @@ const reached: Readonly<Record<string, readonly Case[]>> = {
   'only smaller deposits; one could be refunded but still needs confirmations': [
     {
       steps: [deposit({ amount: 0.0003 }), seen, expire, seen, seconds(12)],
-      webhooks: ['created', 'refunding', 'refunded'],
+      webhooks: ['created', 'deposit_added', 'refunding', 'refunded'],
       group: 'refunded',
       refunds: 1,
     },
@@ -112,7 +114,7 @@ const reached: Readonly<Record<string, readonly Case[]>> = {
   'only deposits that cannot be refunded': [
     {
       steps: [deposit({ amount: 0.00001 }), seconds(4), expire, seconds(12)],
-      webhooks: ['created', 'expired'],
+      webhooks: ['created', 'deposit_added', 'expired'],
       group: 'expired',
     },
   ],
@@ -121,7 +123,7 @@ const reached: Readonly<Record<string, readonly Case[]>> = {
     {
       order: { policy: { on_late: 'market' } },
       steps: [expire, seconds(2), deposit(), seconds(12)],
-      webhooks: ['created', 'expired', 'confirmed', 'exchanged', 'completed'],
+      webhooks: ['created', 'expired', 'deposit_added', 'confirmed', 'exchanged', 'completed'],
       group: 'completed',
     },
   ],
@@ -199,7 +201,7 @@ const reached: Readonly<Record<string, readonly Case[]>> = {
       name: 'no answer about a late deposit',
       order: { policy: { on_late: 'ask' } },
       steps: [expire, seconds(2), deposit(), seconds(4), asked('late'), expire, seconds(12)],
-      webhooks: ['created', 'expired', 'action_required', 'action_resolved', 'refunding', 'refunded'],
+      webhooks: ['created', 'expired', 'deposit_added', 'action_required', 'action_resolved', 'refunding', 'refunded'],
       group: 'refunded',
       refunds: 1,
     },
@@ -216,7 +218,7 @@ const reached: Readonly<Record<string, readonly Case[]>> = {
     {
       order: asks,
       steps: [force('hold'), deposit({ amount: 0.006 }), seconds(4), force('none'), seconds(4), asked('underpaid')],
-      webhooks: question,
+      webhooks: ['created', 'held', 'deposit_detected', 'released', 'action_required'],
       group: 'action_required',
     },
   ],
@@ -224,7 +226,14 @@ const reached: Readonly<Record<string, readonly Case[]>> = {
     {
       order: asks,
       steps: [deposit({ amount: 0.006 }), seconds(4), deposit(), seconds(6), asked('underpaid')],
-      webhooks: question,
+      webhooks: [
+        'created',
+        'deposit_detected',
+        'action_required',
+        'deposit_added',
+        'extra_refunding',
+        'extra_refunded',
+      ],
       group: 'action_required',
       refunds: 1,
     },
@@ -233,7 +242,7 @@ const reached: Readonly<Record<string, readonly Case[]>> = {
   "less than the pair's minimum arrives": [
     {
       steps: [deposit({ amount: 0.0003 }), seconds(4), expire, seconds(12)],
-      webhooks: ['created', 'refunding', 'refunded'],
+      webhooks: ['created', 'deposit_added', 'refunding', 'refunded'],
       group: 'refunded',
       refunds: 1,
     },
@@ -245,13 +254,18 @@ const reached: Readonly<Record<string, readonly Case[]>> = {
     {
       order: { rate_type: 'fixed' },
       steps: [deposit({ amount: 0.015 }), seconds(12)],
-      webhooks: completed,
+      webhooks: excess,
       group: 'completed',
       refunds: 1,
     },
   ],
   'a float order gets more than the maximum': [
-    { steps: [deposit({ amount: 50 }), seconds(12)], webhooks: completed, group: 'completed', refunds: 1 },
+    {
+      steps: [deposit({ amount: 50 }), seconds(12)],
+      webhooks: excess,
+      group: 'completed',
+      refunds: 1,
+    },
   ],
   'the excess does not cover its network fee': [
     {
@@ -262,14 +276,19 @@ const reached: Readonly<Record<string, readonly Case[]>> = {
     },
   ],
   'a second deposit to the same address': [
-    { steps: [deposit({ count: 2 }), seconds(12)], webhooks: completed, group: 'completed', refunds: 1 },
+    {
+      steps: [deposit({ count: 2 }), seconds(12)],
+      webhooks: second,
+      group: 'completed',
+      refunds: 1,
+    },
   ],
   'another coin of the same chain, or of another EVM chain, to the right address': [
     {
       name: 'another coin of the same chain',
       order: ether,
       steps: [deposit({ coin: 'USDT', network: 'ERC20', amount: 500, blocks: 64 }), seconds(6)],
-      webhooks: ['created'],
+      webhooks: ['created', 'deposit_added', 'extra_refunding', 'extra_refunded'],
       group: 'waiting',
       refunds: 1,
     },
@@ -277,13 +296,41 @@ const reached: Readonly<Record<string, readonly Case[]>> = {
       name: 'a coin of another EVM chain',
       order: ether,
       steps: [deposit({ coin: 'USDT', network: 'BEP20', amount: 500, blocks: 64 }), seconds(6)],
-      webhooks: ['created'],
+      webhooks: ['created', 'deposit_added', 'extra_refunding', 'extra_refunded'],
       group: 'waiting',
       refunds: 1,
     },
   ],
+  'the events of such deposits': [
+    {
+      steps: [deposit({ count: 2 }), seconds(12)],
+      webhooks: second,
+      group: 'completed',
+      refunds: 1,
+    },
+  ],
   'more than `MAX_REFUNDS_PER_ORDER` such deposits of one order': [
-    { steps: [deposit({ count: 6 }), seconds(16)], webhooks: completed, group: 'completed', refunds: 3 },
+    {
+      steps: [deposit({ count: 6 }), seconds(16)],
+      webhooks: [
+        'created',
+        'deposit_detected',
+        'deposit_added',
+        'deposit_added',
+        'deposit_added',
+        'confirmed',
+        'extra_refunding',
+        'extra_refunding',
+        'extra_refunding',
+        'exchanged',
+        'extra_refunded',
+        'extra_refunded',
+        'extra_refunded',
+        'completed',
+      ],
+      group: 'completed',
+      refunds: 3,
+    },
   ],
   'a deposit to a shared address without a tag, or with a tag that no order has': [
     {
@@ -335,7 +382,7 @@ const reached: Readonly<Record<string, readonly Case[]>> = {
     {
       name: 'a cancel of a held order',
       steps: [force('hold'), cancelRefused],
-      webhooks: ['created'],
+      webhooks: ['created', 'held'],
       group: 'on_hold',
     },
     {
@@ -379,11 +426,11 @@ const reached: Readonly<Record<string, readonly Case[]>> = {
         group: 'failed',
       },
     ],
-  'a second deposit or an excess without a refund address': [
+  'a second deposit, an excess or a small deposit without a refund address': [
     {
       order: { refund_address: undefined },
       steps: [deposit({ count: 2 }), seconds(12)],
-      webhooks: completed,
+      webhooks: ['created', 'deposit_detected', 'deposit_added', 'confirmed', 'exchanged', 'completed'],
       group: 'completed',
     },
   ],
@@ -398,7 +445,7 @@ const reached: Readonly<Record<string, readonly Case[]>> = {
   'the deposit is reorganised away after it was credited': [
     {
       steps: [force('venue_rejects'), deposit(), seconds(6), reorg, seconds(4)],
-      webhooks: exchanging,
+      webhooks: ['created', 'deposit_detected', 'confirmed', 'held'],
       group: 'on_hold',
     },
   ],
@@ -408,7 +455,7 @@ const reached: Readonly<Record<string, readonly Case[]>> = {
   'such an order gets another deposit': [
     {
       steps: [deposit(), seconds(12), reorg, seconds(4), deposit(), seconds(12)],
-      webhooks: completed,
+      webhooks: ['created', 'deposit_detected', 'confirmed', 'exchanged', 'completed', 'deposit_added'],
       group: 'completed',
     },
   ],

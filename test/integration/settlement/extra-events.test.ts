@@ -22,7 +22,7 @@ const history = async ({ id }: MadeOrder): Promise<string[]> => {
   return data.map(({ cause }: { cause: string }) => cause);
 };
 const extras = async (order: MadeOrder): Promise<string[]> =>
-  (await history(order)).filter((cause) => /^(extra|small)_|^held$|^released$/.test(cause));
+  (await history(order)).filter((cause) => /^extra_|^(deposit_added|small_deposit|held|released)$/.test(cause));
 
 describe('a further deposit and its refund', () => {
   it('are events: seq, updated_at, the feed and the list by updates tell of them', async () => {
@@ -41,7 +41,7 @@ describe('a further deposit and its refund', () => {
     await gateway.mine('BTC', 3);
     await gateway.settle(order);
     await gateway.tick();
-    expect(await extras(order)).toEqual(['extra_deposit', 'extra_refund_decided', 'extra_refund_confirmed']);
+    expect(await extras(order)).toEqual(['deposit_added', 'extra_refund_decided', 'extra_refund_confirmed']);
     const after = await details(order);
     expect([after.seq, after.status_group]).toEqual([before.seq + 3, 'completed']);
     await feedCatchesUp(gateway.query);
@@ -49,7 +49,7 @@ describe('a further deposit and its refund', () => {
     expect(moved.map(({ id }: { id: string }) => id)).toEqual([order.id]);
     const { data: told } = await get(`/partner/events?limit=100&cursor=${feed.next_cursor}`);
     expect(told.map(({ type }: { type: string }) => type)).toEqual([
-      'order.extra_deposit',
+      'order.deposit_added',
       'order.extra_refunding',
       'order.extra_refunded',
     ]);
@@ -90,7 +90,7 @@ describe('a further deposit and its refund', () => {
     const told = await extras(order);
     expect(told.filter((cause) => cause === 'small_deposit')).toHaveLength(3);
     // The dust took nothing of what is told of real deposits.
-    expect(told.filter((cause) => cause === 'extra_deposit')).toHaveLength(1);
+    expect(told.filter((cause) => cause === 'deposit_added')).toHaveLength(1);
     expect(await history(order)).toHaveLength(5 + 3 + 3);
   });
 });

@@ -162,13 +162,25 @@ describe('limits', () => {
   });
 
   it('a query that takes too long is cancelled with an error that says so', async () => {
+    await gateway.query('alter table partner rename to stored_partner');
+    await gateway.query('create view partner as select p.* from stored_partner p, pg_sleep(60)');
+    try {
+      const reply = await viewer.ask('{ partners { id } }');
+      expect(reply.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT', kind: 'query_too_slow' } }]);
+    } finally {
+      await gateway.query('drop view partner');
+      await gateway.query('alter table stored_partner rename to partner');
+    }
+  });
+
+  it('a query that waits for a lock is answered as unavailable', async () => {
     const { Client } = await import('pg');
     const client = new Client({ connectionString: gateway.databaseUrl });
     await client.connect();
     try {
       await client.query('begin; lock table partner in access exclusive mode');
       const reply = await viewer.ask('{ partners { id } }');
-      expect(reply.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT', kind: 'query_too_slow' } }]);
+      expect(reply.errors).toMatchObject([{ extensions: { code: 'UNAVAILABLE', kind: 'unavailable' } }]);
     } finally {
       await client.query('rollback');
       await client.end();

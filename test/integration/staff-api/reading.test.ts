@@ -68,7 +68,9 @@ describe('an order', () => {
       'CREATED',
       'DEPOSIT_SEEN',
       'DEPOSIT_CONFIRMED',
+      'EXTRA_REFUND_DECIDED',
       'LIQUIDITY_BOUGHT',
+      'EXTRA_REFUND_CONFIRMED',
       'PAYOUT_CONFIRMED',
     ]);
     expect(order.payments).toMatchObject([

@@ -50,7 +50,7 @@ export async function isAtRest(rows: Rows, orderId: string): Promise<boolean> {
 /** What histories tell beside the moves and questions of an order: `extra-events.test.ts`. */
 const besideMoves: readonly string[] = [
   'small_deposit',
-  'extra_deposit',
+  'deposit_added',
   'extra_refund_decided',
   'extra_refund_confirmed',
   'extra_refund_failed',

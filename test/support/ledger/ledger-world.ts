@@ -147,6 +147,8 @@ export class World {
       network_to: to[1],
       amount_from_expected: 1,
       amount_to_expected: 1,
+      min_amount: 0.000001,
+      max_amount: 1_000_000,
       rate_type: 'fixed',
       rate_quoted: 1,
       fee_rate: 0.01,
@@ -240,6 +242,8 @@ export class World {
       service_fee: fee,
       network_fee: networkFee,
       min_bought: 1,
+      price_from: 1,
+      price_to: 1,
       bought: state === 'filled' ? bought : null,
       created_at: t0,
     });

@@ -259,6 +259,8 @@ export type OrderCause =
   | 'BELOW_MINIMUM'
   /** A partner created the order. */
   | 'CREATED'
+  /** A deposit besides the main one was seen, or one that cannot be it; at most `MAX_REFUNDS_PER_ORDER` are reported. */
+  | 'DEPOSIT_ADDED'
   /** The deposit has its confirmations and its amount is acceptable. */
   | 'DEPOSIT_CONFIRMED'
   /** A reorg or the mempool dropped the deposit, and the window is open or less than the minimum remains. */
@@ -271,8 +273,6 @@ export type OrderCause =
   | 'EXCHANGE_BELOW_MIN'
   /** No venue filled the exchange within the slippage bound until the deadline. */
   | 'EXCHANGE_DEADLINE'
-  /** A deposit beside the one of the order was seen; at most `MAX_REFUNDS_PER_ORDER` are reported. */
-  | 'EXTRA_DEPOSIT'
   /** Such a refund is final on its chain. */
   | 'EXTRA_REFUND_CONFIRMED'
   /** Such a deposit, or what the order did not exchange, is refunded. */
