@@ -271,7 +271,7 @@ export type OrderCause =
   | 'EXCHANGE_BELOW_MIN'
   /** No venue filled the exchange within the slippage bound until the deadline. */
   | 'EXCHANGE_DEADLINE'
-  /** A deposit beside the one of the order was seen; at most `MAX_REFUNDS_PER_ORDER` are reported. */
+  /** A deposit other than the main one was seen; at most `MAX_REFUNDS_PER_ORDER` are reported. */
   | 'EXTRA_DEPOSIT'
   /** Such a refund is final on its chain. */
   | 'EXTRA_REFUND_CONFIRMED'
