@@ -347,7 +347,7 @@ describe('orders', () => {
     const copied = (table: string, columns: string, values: string): string =>
       `insert into ${table} (order_id, ${columns}) select $2, ${values} from ${table} where order_id = $1`;
     const columns =
-      'venue, state, coin_from, network_from, coin_to, network_to, amount_from, amount_to, service_fee, network_fee, min_bought, bought, created_at';
+      'venue, state, coin_from, network_from, coin_to, network_to, amount_from, amount_to, service_fee, network_fee, min_bought, bought, price_from, price_to, created_at';
     const completion = 'partner_id, seq, at, from_status, to_status, cause, actor';
     for (const [index, { id }] of others.entries()) {
       await gateway.query(copied('trade', columns, columns), [made.id, id]);
