@@ -37,7 +37,6 @@ export const groups = {
       hostile: { file: 'test/bench/hostile.ts', about: 'honest payouts beside recipients that refuse coins' },
       settle: { file: 'test/bench/settle.ts', about: 'orders that one worker settles in a second' },
       dust: { file: 'test/bench/dust.ts', about: 'many small deposits in one block, and orders of others beside them' },
-      // A start with NODE_ENV=production refuses receivers of this machine.
       webhooks: { file: 'test/bench/webhooks.ts', env: null, about: 'dispatch and sending of webhooks' },
       replays: {
         file: 'test/bench/replays.ts',
@@ -106,7 +105,6 @@ export const groups = {
         build: true,
         about: 'the version before and this one on one database',
       },
-      // A start with NODE_ENV=production refuses receivers of this machine.
       replay: {
         file: 'test/nets/replay.ts',
         env: null,

@@ -120,7 +120,7 @@ export function services(orm: MikroORM, shared: Shared) {
   return {
     ...keylessServices(orm, shared),
     partners,
-    ownKeys: new OwnKeys(orm, clock, partners),
+    ownKeys: new OwnKeys(clock, partners),
     /** Null without a cabinet. */
     people: origin === null ? null : cabinetPeople(orm, clock, origin),
     staff: new StaffService(orm, hasher, clock, config.OIDC_ISSUER !== null),

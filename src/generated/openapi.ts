@@ -1650,9 +1650,9 @@ export type components = {
         };
         /**
          * @description The type of an event. More may follow: ignore types that you do not know. `order.updated` is
-         *     an event without a type of its own. The types `order.extra_…` tell of deposits beside the
-         *     one of the order, and of refunds of them or of what was not exchanged. The first few such
-         *     deposits are told, because strangers can send any number.
+         *     an event that has no type yet. The types `order.extra_…` are about deposits other than the
+         *     main one, and about refunds of them or of what was not exchanged. Only the first few such
+         *     deposits are reported, because strangers can send any number.
          * @enum {string}
          */
         EventType: "order.created" | "order.deposit_detected" | "order.expired" | "order.refunding" | "order.deposit_lost" | "order.confirmed" | "order.exchanged" | "order.completed" | "order.failed" | "order.refunded" | "order.payout_retried" | "order.refund_address_set" | "order.action_required" | "order.deposit_added" | "order.extra_refunding" | "order.extra_refunded" | "order.extra_refund_failed" | "order.held" | "order.released" | "order.action_resolved" | "order.updated";

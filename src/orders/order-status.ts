@@ -141,8 +141,7 @@ export type MovesTo<To extends OrderStatus> = {
 export const orderFacts = {
   refund_address_set: 'the partner set the refund address of an order that had none',
   action_required: 'the partner is asked what to do with a deposit',
-  deposit_added:
-    'a deposit besides the main one was seen, or one that cannot be it; at most `MAX_REFUNDS_PER_ORDER` are reported',
+  deposit_added: 'a deposit other than the main one was seen; at most `MAX_REFUNDS_PER_ORDER` are reported',
   small_deposit: 'the same for a deposit below the minimum or in another currency',
   extra_refund_decided: 'such a deposit, or what the order did not exchange, is refunded',
   extra_refund_confirmed: 'such a refund is final on its chain',

@@ -1,6 +1,6 @@
 import type { TestResult } from './endpoint-service.ts';
 
-/** How long a test waits for its result, and how often it looks. An attempt takes 15 s at most. */
+/** How long a test waits for its result, and how often it reads. An attempt takes 15 s at most. */
 const longestMs = 17_000;
 const lookMs = 150;
 
@@ -21,7 +21,7 @@ export class TestWaits {
   /**
    * Waits until the test has a result, for 17 seconds at most, and no longer than someone waits.
    *
-   * @param look reads the result so far. The first who waits looks for all.
+   * @param look reads the result so far. One read serves all who wait.
    */
   result(deliveryId: string, look: () => Promise<TestResult>, waiter: Waiter): Promise<TestResult> {
     const shared = this.#waits.get(deliveryId);

@@ -1,4 +1,4 @@
-import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import ipaddr from 'ipaddr.js';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -17,12 +17,10 @@ export function keyState(key: Pick<ApiKey, 'revokedAt' | 'expiresAt'>, now: Date
 
 /** The keys of one partner, as its own members manage them. Another partner's key is not found. */
 export class OwnKeys {
-  readonly #orm: MikroORM;
   readonly #clock: Clock;
   readonly #partners: PartnerService;
 
-  constructor(orm: MikroORM, clock: Clock, partners: PartnerService) {
-    this.#orm = orm;
+  constructor(clock: Clock, partners: PartnerService) {
     this.#clock = clock;
     this.#partners = partners;
   }
@@ -86,11 +84,6 @@ export class OwnKeys {
   /** The moment at which states of keys are told. */
   now(): Date {
     return this.#clock.now();
-  }
-
-  /** A transaction of its own. */
-  transactional<Result>(work: (em: EntityManager) => Promise<Result>): Promise<Result> {
-    return this.#orm.em.fork().transactional(work);
   }
 }
 

@@ -113,7 +113,7 @@ export function createPayment(
 }
 
 /**
- * Whether a refund is not the one that the order's status tells of: of a deposit that the order
+ * Whether a refund is not the one that the order's status shows: of a deposit that the order
  * does not use, or of what it did not exchange.
  */
 export function isExtraRefund(

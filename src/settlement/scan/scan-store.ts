@@ -73,7 +73,7 @@ export interface Found {
   readonly gone: ReadonlySet<string>;
 }
 
-/** A chain, and where its scan stands. */
+/** A chain, and how far its scan is. */
 export interface Scan {
   readonly adapter: ChainAdapter;
   readonly lease: ChainLease;
@@ -189,7 +189,7 @@ export class ScanStore {
     height: number,
   ): Promise<void> {
     const { adapter } = scan;
-    // The command stands until the last step, so that a new process begins it again.
+    // The command stays until the last step, so that a new process begins it again.
     await this.#undo(scan, { ...before, orphaned: [], blocks: [] }, undone, { unsettled: before.unsettled });
     await this.#wakeTouched(scan);
     await this.#step(scan, moved, { ...nothing, undone }, null, async (em) => {

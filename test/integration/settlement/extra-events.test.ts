@@ -7,7 +7,7 @@ import {
   startSettledGateway,
 } from '../../support/gateway/settled-gateway.ts';
 
-// What happens beside the moves of an order is in its history too, and so in the feed.
+// Facts without a move are in the history of an order too, and so in the feed.
 
 let gateway: SettledGateway;
 beforeAll(async () => {
@@ -89,7 +89,7 @@ describe('a further deposit and its refund', () => {
     await gateway.tick();
     const told = await extras(order);
     expect(told.filter((cause) => cause === 'small_deposit')).toHaveLength(3);
-    // The dust took nothing of what is told of real deposits.
+    // The dust does not use up the reports of real deposits.
     expect(told.filter((cause) => cause === 'deposit_added')).toHaveLength(1);
     expect(await history(order)).toHaveLength(5 + 3 + 3);
   });

@@ -228,7 +228,7 @@ describe('a question', () => {
     await world.pay(order, amount, { isLate });
     const { status } = await gateway.show(order);
     const details = await world.details(order);
-    // The sighting of a late deposit is an event of its own.
+    // The sighting of a late deposit is an event too.
     const seq = isLate ? 4 : 3;
     expect(details).toMatchObject({
       status_group: 'action_required',

@@ -94,12 +94,6 @@ export class FaultProxy {
     for (const link of this.#links) end(link);
   }
 
-  /** Resets every connection, and leads new ones elsewhere. */
-  pointTo(target: NetConnectOpts): void {
-    this.takeTurns(target);
-    this.drop();
-  }
-
   /** New connections lead to each of these targets in turn. Open ones stay as they are. */
   takeTurns(...targets: readonly NetConnectOpts[]): void {
     this.#targets = targets;

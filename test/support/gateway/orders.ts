@@ -47,7 +47,7 @@ export async function isAtRest(rows: Rows, orderId: string): Promise<boolean> {
   return row?.open === 0 && ['completed', 'refunded', 'failed', 'waiting_deposit', 'expired'].includes(row.status);
 }
 
-/** What histories tell beside the moves and questions of an order: `extra-events.test.ts`. */
+/** Facts in histories besides moves and questions: `extra-events.test.ts`. */
 const besideMoves: readonly string[] = [
   'small_deposit',
   'deposit_added',

@@ -3,7 +3,7 @@ import { Big, floorTo, fractionDigits } from '../../../src/base/money.ts';
 import { quoteTerms } from '../../../src/market/rates/quote.ts';
 import { exchangedAmount, exchangeTerms, leastBought } from '../../../src/orders/exchange-terms.ts';
 
-/** A decimal with at most so many digits after the point, above zero. */
+/** A decimal above zero, with a bounded number of digits after the point. */
 const amount = (decimals: number, most: bigint): fc.Arbitrary<Big> =>
   fc.bigInt({ min: 1n, max: most }).map((units) => new Big(units.toString()).times(new Big(`1e-${decimals}`)));
 

@@ -259,7 +259,7 @@ export type OrderCause =
   | 'BELOW_MINIMUM'
   /** A partner created the order. */
   | 'CREATED'
-  /** A deposit besides the main one was seen, or one that cannot be it; at most `MAX_REFUNDS_PER_ORDER` are reported. */
+  /** A deposit other than the main one was seen; at most `MAX_REFUNDS_PER_ORDER` are reported. */
   | 'DEPOSIT_ADDED'
   /** The deposit has its confirmations and its amount is acceptable. */
   | 'DEPOSIT_CONFIRMED'
