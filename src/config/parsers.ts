@@ -1,4 +1,5 @@
 import { accessSync, constants } from 'node:fs';
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { fractionDigits, parseDecimal } from '../base/money.ts';
 import { type ExchangeAddress, exchangeNames, isExchangeName } from '../exchanges/exchange.ts';
@@ -190,9 +191,17 @@ export const cidrList = (text: string): readonly string[] =>
     return cidr;
   });
 
-/** Networks in CIDR form and host names in small letters, separated by commas. */
+/**
+ * Networks in CIDR form and host names in small letters, separated by commas. An address alone is
+ * the network that has no other.
+ */
 export const denyList = (text: string): readonly string[] =>
-  text.split(',').flatMap((part) => (isNetwork(part) ? cidrList(part) : host(part.trim()).toLowerCase()));
+  text.split(',').flatMap((part) => {
+    const name = part.trim();
+    const family = isIP(name);
+    if (family !== 0) return `${name}/${family === 4 ? 32 : 128}`;
+    return isNetwork(name) ? cidrList(name) : host(name).toLowerCase();
+  });
 
 /** Whether an entry of `denyList` is a network. No host name has a slash. */
 export const isNetwork = (part: string): boolean => part.includes('/');

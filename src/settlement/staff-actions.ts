@@ -305,9 +305,10 @@ async function refund(settling: Settling, action: StaffAction, details: Details)
     refuseLive(payments, deposit.id, 'main');
     if (exchanged?.state === 'filled') await unwindTrade(settling, exchanged);
     moveOrder(em, order, 'staff_refund', details);
-    deposit.problem = null;
-    // The part that was not exchanged is a separate leg, decided together with the payout.
+    // The part that was not exchanged is a separate leg, decided together with the payout. It keeps
+    // its problem, which this refund does not solve.
     const hasRest = exchanged !== null && payments.some(({ kind }) => kind === 'payout');
+    if (!hasRest) deposit.problem = null;
     pay(settling, deposit, 'main', new Big(hasRest ? exchanged.amountFrom : deposit.amount), action);
     return;
   }
@@ -406,7 +407,9 @@ async function markFailed(settling: Settling, details: Details): Promise<void> {
   if (order.status !== 'sending' && order.status !== 'refunding') {
     throw notPossible(`the order is ${order.status} and cannot be marked as failed`);
   }
-  for (const payment of payments.filter(({ leg, state }) => leg === 'main' && state !== 'dead')) {
+  // Refunds of other deposits go on.
+  const own = payments.filter(({ depositId, leg }) => depositId === order.depositId && leg === 'main');
+  for (const payment of own.filter(({ state }) => state !== 'dead')) {
     await em.refresh(payment, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (payment.state === 'prepared') {
       throw notPossible(

@@ -66,6 +66,8 @@ export interface OperationRow {
    * an inactive partner may do it.
    */
   readonly endsAccess?: true;
+  /** Whether it waits for connections of its own. It holds none of the cabinet's meanwhile. */
+  readonly hasOwnTurn?: true;
 }
 
 /** One row for each operation of cabinet-openapi.yaml. The compiler refuses a missing one. */
@@ -109,7 +111,7 @@ export const operationRows: Readonly<Record<CabinetOperation, OperationRow>> = {
   rotateWebhookSecret: { needs: 'webhooks:write', isConfirmed: true },
   testWebhook: { needs: 'webhooks:write' },
   listDeliveries: { needs: 'webhooks:read' },
-  replayEvents: { needs: 'webhooks:write' },
+  replayEvents: { needs: 'webhooks:write', hasOwnTurn: true },
   listStatements: { needs: 'statements:read' },
   getStatement: { needs: 'statements:read' },
   getStatementCsv: { needs: 'statements:read' },

@@ -131,6 +131,34 @@ describe('a payment', () => {
     expect(await owed(order)).toEqual({});
   });
 
+  it('of which a part waits for a refund address goes back in both parts, the second once there is one', async () => {
+    const refusing = addressExample('TRC20');
+    await gateway.settlement.sandbox.refuse('tron', refusing);
+    const order = await gateway.order({ amount_from: 0.01, rate_type: 'fixed', refund_address: undefined });
+    await confirm(order, { amount: '0.015' });
+    await gateway.settle(order);
+    expect(await status(order)).toBe('failed');
+    await gateway.settlement.sandbox.accept('tron', refusing);
+    await staffRefund(order, addressExample('BTC'));
+    await gateway.settle(order);
+    expect(await status(order)).toBe('refunded');
+    const set = await gateway.call('PUT', `/partner/orders/${order.id}/refund-address`, {
+      key: gateway.key,
+      body: { refund_address: addressExample('BTC') },
+    });
+    expect(set.status).toBe(200);
+    await gateway.tick();
+    await gateway.mine('BTC', 3);
+    await gateway.settle(order);
+    const fee = await networkFee('BTC', 'BTC');
+    expect(await payments(order)).toMatchObject([
+      { kind: 'payout', state: 'dead' },
+      { kind: 'refund', leg: 'main', state: 'confirmed', amount: new Big('0.01').minus(fee).toFixed() },
+      { kind: 'refund', leg: 'excess', state: 'confirmed', amount: new Big('0.005').minus(fee).toFixed() },
+    ]);
+    expect(await owed(order)).toEqual({});
+  });
+
   it('without a refund address fails the order, and staff send it to an address', async () => {
     const order = await gateway.order({ refund_address: undefined });
     gateway.clock.advance(31 * 60_000);
@@ -357,6 +385,44 @@ describe('staff', () => {
     await gateway.settle(order);
     expect(await status(order)).toBe('completed');
     expect((await payments(order)).map(({ state }) => state)).toEqual(['dead', 'confirmed']);
+  });
+
+  it('mark a payout as failed, and the refund of a second deposit still goes out', async () => {
+    faults.signing = () => Promise.reject(new SignerError('refused', 'above a limit'));
+    const order = await gateway.order();
+    await gateway.deposit(order);
+    await confirm(order, { amount: '0.007' });
+    const { staffActions } = gateway.settlement;
+    await staffActions.propose({ action: 'mark_failed', staffId: first, orderId: order.id, reason: 'stop' });
+    expect((await payments(order)).map(({ kind, state }) => [kind, state]).sort()).toEqual([
+      ['payout', 'dead'],
+      ['refund', 'ready'],
+    ]);
+    faults.signing = null;
+    gateway.clock.advance(3_600_000);
+    await gateway.settle(order);
+    expect((await payments(order)).find(({ kind }) => kind === 'refund')?.state).toBe('confirmed');
+  });
+
+  it('mark a payout as failed after a second deposit was refunded', async () => {
+    faults.venue = async () => ({ outcome: 'rejected', code: 'slippage' });
+    const order = await gateway.order();
+    await gateway.deposit(order);
+    await confirm(order, { amount: '0.007' });
+    await gateway.mine('BTC', 3);
+    await gateway.tick();
+    faults.signing = () => Promise.reject(new SignerError('refused', 'above a limit'));
+    faults.venue = null;
+    gateway.clock.advance(20_000);
+    await gateway.tick();
+    const states = async () => (await payments(order)).map(({ kind, state }) => [kind, state]);
+    expect(await states()).toEqual([
+      ['refund', 'confirmed'],
+      ['payout', 'ready'],
+    ]);
+    const { staffActions } = gateway.settlement;
+    await staffActions.propose({ action: 'mark_failed', staffId: first, orderId: order.id, reason: 'stop' });
+    expect([await status(order), ...(await states())]).toEqual(['failed', ['refund', 'confirmed'], ['payout', 'dead']]);
   });
 
   it('cannot take an action that the state of the order forbids', async () => {

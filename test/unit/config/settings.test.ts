@@ -20,6 +20,11 @@ describe('loadConfig', () => {
     expect(Object.isFrozen(loadConfig({}))).toBe(true);
   });
 
+  it('takes a single address of WEBHOOK_DENY for a network, as no name of a webhook is an address', () => {
+    const { WEBHOOK_DENY } = loadConfig({ WEBHOOK_DENY: '203.0.113.7, 2001:db8::7,198.51.100.0/24,Api.Example.com' });
+    expect(WEBHOOK_DENY).toEqual(['203.0.113.7/32', '2001:db8::7/128', '198.51.100.0/24', 'api.example.com']);
+  });
+
   it('names every wrong setting at once, each with a good value', () => {
     const problems = problemsOf({
       PORT: 'eighty',

@@ -23,8 +23,9 @@ export class CabinetTurns {
    *
    * @throws AppError rate_limited when too much of the member waits, or the turn does not come.
    */
-  work<Result>(who: Who, { endsAccess }: OperationRow, work: () => Promise<Result>): Promise<Result> {
+  work<Result>(who: Who, { endsAccess, hasOwnTurn }: OperationRow, work: () => Promise<Result>): Promise<Result> {
     if (endsAccess) return this.#ends.work(who.memberId, work);
+    if (hasOwnTurn) return this.#ofMember.work(who.memberId, work);
     return this.#ofMember.work(who.memberId, () => this.#amongMembers(who, work));
   }
 

@@ -1,0 +1,18 @@
+import { operationRows } from '../../../src/accounts/members/rights.ts';
+import { CabinetTurns } from '../../../src/surfaces/rest/cabinet/cabinet-turns.ts';
+
+describe('the turns of the cabinet', () => {
+  it('leave places to others while members wait for replays, which have connections of their own', async () => {
+    const turns = new CabinetTurns();
+    const replays = Promise.withResolvers<void>();
+    const waiting = ['a', 'a', 'b', 'b'].map((partnerId, n) =>
+      turns.work({ memberId: `${n}`, partnerId }, operationRows.replayEvents, () => replays.promise),
+    );
+    const other = { memberId: 'other', partnerId: 'c' };
+    const isFree = turns.work(other, operationRows.getHome, async () => true);
+    const isBusy = new Promise((resolve) => setImmediate(() => resolve(false)));
+    expect(await Promise.race([isFree, isBusy])).toBe(true);
+    replays.resolve();
+    await Promise.all([...waiting, isFree]);
+  });
+});
