@@ -9,7 +9,7 @@ import { createOrm } from '../../app/orm.ts';
 import { type KeylessServices, keylessServices, type Services, services, sharedOf } from '../../app/services.ts';
 import { StartError } from '../../app/start-error.ts';
 import { systemClock } from '../../base/clock.ts';
-import { schemaState } from '../../base/db/database.ts';
+import { type SchemaState, schemaState } from '../../base/db/database.ts';
 import { findRunningEmbeddedPostgres, startEmbeddedPostgres } from '../../base/db/embedded/embedded-postgres.ts';
 import { createLog } from '../../base/log.ts';
 import type { LiveNetworks } from '../../chains/families/live-networks.ts';
@@ -23,6 +23,8 @@ export interface DatabaseContext extends KeylessServices {
   readonly url: string;
   readonly embedded: boolean;
   readonly networks: LiveNetworks;
+  /** As it was when the command began. */
+  readonly schema: SchemaState;
 }
 
 export interface CommandContext extends DatabaseContext, Services {}
@@ -39,9 +41,9 @@ export async function withDatabase<T>(command: (context: DatabaseContext) => Pro
     const orm = await createOrm({ url, poolSize: 2, statementTimeoutMs: 0 });
     try {
       // Also for commands that work on an empty database: it refuses one from before the release.
-      await schemaState(orm);
+      const schema = await schemaState(orm);
       const own = keylessServices(orm, { clock: systemClock, networks });
-      return await command({ config, url, embedded: config.DATABASE_URL === null, networks, ...own });
+      return await command({ config, url, embedded: config.DATABASE_URL === null, networks, schema, ...own });
     } finally {
       await orm.close(true);
     }
@@ -53,11 +55,11 @@ export async function withDatabase<T>(command: (context: DatabaseContext) => Pro
 /** Runs a command with the services, on a database that a gateway could use. */
 export async function withServices<T>(command: (context: CommandContext) => Promise<T>): Promise<T> {
   return withDatabase(async (context) => {
-    const state = await schemaState(context.orm);
-    if (state !== 'current') {
+    const { schema } = context;
+    if (schema !== 'current') {
       const advice = 'run: npm run -s cli -- db migrate, then npm run -s cli -- db seed; or start the gateway once';
       throw new StartError(
-        state === 'empty' ? `the database is empty; ${advice}` : `migrations are missing; ${advice}`,
+        schema === 'empty' ? `the database is empty; ${advice}` : `migrations are missing; ${advice}`,
       );
     }
     const { config, orm, networks } = context;

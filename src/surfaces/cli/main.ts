@@ -3,7 +3,7 @@ import { Command, Option } from 'commander';
 import { type StaffMember, staffRoles } from '../../accounts/staff/staff-member.entity.ts';
 import { ignoreClosedOutput } from '../../app/closed-output.ts';
 import { StartError } from '../../app/start-error.ts';
-import { migrate, schemaState } from '../../base/db/database.ts';
+import { migrate } from '../../base/db/database.ts';
 import { AppError } from '../../base/errors.ts';
 import { ConfigError } from '../../config/load-config.ts';
 import { isFeedStalled, renumberFeed } from '../../orders/read/order-feed.ts';
@@ -33,7 +33,7 @@ function databaseCommands(program: Command): void {
   });
   changing(db, 'seed', 'add the currencies of the catalogue that are missing').action(async ({ json, reason }) => {
     const added = await withDatabase(async (context) => {
-      if ((await schemaState(context.orm)) !== 'current') {
+      if (context.schema !== 'current') {
         throw new StartError('migrations are missing; run: npm run -s cli -- db migrate');
       }
       return writtenDown(context, { command: 'db seed', reason }, async (em) => {
@@ -63,7 +63,7 @@ function databaseCommands(program: Command): void {
     print({ events }, json);
   });
   verb(db, 'status', 'tell whether migrations are missing').action(async ({ json }) => {
-    print({ state: await withDatabase(({ orm }) => schemaState(orm)) }, json);
+    print({ state: await withDatabase(async ({ schema }) => schema) }, json);
   });
 }
 

@@ -47,8 +47,8 @@ describe('a further deposit and its refund', () => {
     await feedCatchesUp(gateway.query);
     const { data: moved } = await get(`/partner/orders?sort=updated&limit=100&cursor=${cursor}`);
     expect(moved.map(({ id }: { id: string }) => id)).toEqual([order.id]);
-    const { data: told } = await get(`/partner/events?limit=100&cursor=${feed.next_cursor}`);
-    expect(told.map(({ type }: { type: string }) => type)).toEqual([
+    const { data: reported } = await get(`/partner/events?limit=100&cursor=${feed.next_cursor}`);
+    expect(reported.map(({ type }: { type: string }) => type)).toEqual([
       'order.deposit_added',
       'order.extra_refunding',
       'order.extra_refunded',
@@ -56,11 +56,14 @@ describe('a further deposit and its refund', () => {
     const { data: history, has_more: hasMore } = await get(`/partner/orders/${order.id}/events`);
     expect(hasMore).toBe(false);
     expect(history.slice(-3).map(({ event_id, type }: Record<string, string>) => ({ event_id, type }))).toEqual(
-      told.map(({ type, data }: { type: string; data: { event_id: string } }) => ({ event_id: data.event_id, type })),
+      reported.map(({ type, data }: { type: string; data: { event_id: string } }) => ({
+        event_id: data.event_id,
+        type,
+      })),
     );
   });
 
-  it('before the order expired, and while its own deposit confirms, are told once', async () => {
+  it('before the order expired, and while its own deposit confirms, are reported once', async () => {
     const order = await gateway.order();
     await gateway.deposit(order, { amount: '0.0001' });
     await gateway.tick();
@@ -74,7 +77,7 @@ describe('a further deposit and its refund', () => {
     expect((await extras(order)).filter((cause) => cause.endsWith('_deposit'))).toEqual(['small_deposit']);
   });
 
-  it('are told a bounded number of times, however many deposits a stranger sends', async () => {
+  it('are reported a bounded number of times, however many deposits a stranger sends', async () => {
     const order = await gateway.order();
     for (let block = 0; block < 4; block++) {
       for (let i = 0; i < 150; i++) await gateway.deposit(order, { amount: '0.00002' });
@@ -87,10 +90,10 @@ describe('a further deposit and its refund', () => {
     await gateway.mine('BTC', 3);
     await gateway.settle(order);
     await gateway.tick();
-    const told = await extras(order);
-    expect(told.filter((cause) => cause === 'small_deposit')).toHaveLength(3);
+    const reported = await extras(order);
+    expect(reported.filter((cause) => cause === 'small_deposit')).toHaveLength(3);
     // The dust does not use up the reports of real deposits.
-    expect(told.filter((cause) => cause === 'deposit_added')).toHaveLength(1);
+    expect(reported.filter((cause) => cause === 'deposit_added')).toHaveLength(1);
     expect(await history(order)).toHaveLength(5 + 3 + 3);
   });
 });
