@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { systemClock } from '../../base/clock.ts';
+import { linesOfTransaction } from '../../ledger/ledger.ts';
 import { adversePartners, dayMs } from '../fixed-results.ts';
 
 export const attentionKinds = [
@@ -76,7 +77,7 @@ interface Trouble {
 const lacking = `
   select sum(amount) as amount, coin, network
     from (select l.amount, l.coin, l.network
-            from ledger_transaction x join ledger_line l on l.transaction_id = x.id and l.account = 'client'
+            from ledger_transaction x join ${linesOfTransaction('x')} l on l.account = 'client'
            where x.order_id = exchange_order.id
           union all
           select p.amount + p.fee_charged, p.coin, p.network

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { linesOfTransaction } from '../../ledger/ledger.ts';
 import type { OrderPolicy } from '../order-terms.ts';
 
 /** What a partner agreed on for one order beyond its pair, amount and addresses. */
@@ -46,7 +47,7 @@ export async function orderAgreements(em: EntityManager, orderIds: readonly stri
 export async function markupAccruals(em: EntityManager, orderIds: readonly string[]): Promise<MarkupAccrual[]> {
   const rows = await em.execute<(Omit<MarkupAccrual, 'at'> & { at: string })[]>(
     `select x.order_id as "orderId", x.at, trim_scale(-l.amount)::text as amount, l.coin, l.network
-       from ledger_transaction x join ledger_line l on l.transaction_id = x.id and l.account like 'partner:%'
+       from ledger_transaction x join ${linesOfTransaction('x')} l on l.account like 'partner:%'
       where x.kind = 'markup' and x.order_id in (select jsonb_array_elements_text(?::jsonb)::uuid)`,
     [JSON.stringify(orderIds)],
   );

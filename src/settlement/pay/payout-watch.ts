@@ -2,7 +2,7 @@ import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../../base/clock.ts';
 import { Big, formatDecimal } from '../../base/money.ts';
 import { hasForcedReorg } from '../../chains/sandbox/forced-payments.ts';
-import type { LedgerAsset } from '../../ledger/ledger.ts';
+import { type LedgerAsset, linesOfTransaction } from '../../ledger/ledger.ts';
 import type { PriceBook } from '../../market/rates/price-book.ts';
 import { inventoryName } from '../trade/inventory-venue.ts';
 import type { HoldFinding, PayoutHolds } from './payout-holds.ts';
@@ -93,7 +93,7 @@ export class PayoutWatch {
          from touched t
          join exchange_order o on o.id = t.order_id and not ${hasForcedReorg('o.id')}
          join ledger_transaction x on x.order_id = o.id
-         join ledger_line l on l.transaction_id = x.id and l.account = 'client'
+         join ${linesOfTransaction('x')} l on l.account = 'client'
         group by o.id, o.short_id, l.coin, l.network
        having sum(l.amount) > 0 and sum(l.amount) filter (where x.at <= ?) > 0
         order by o.short_id, l.coin, l.network`,

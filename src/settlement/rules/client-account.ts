@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Big } from '../../base/money.ts';
-import type { LedgerAsset, LedgerLine } from '../../ledger/ledger.ts';
+import { type LedgerAsset, type LedgerLine, linesOfTransaction } from '../../ledger/ledger.ts';
 import type { Payment } from '../rows/payment.entity.ts';
 import type { Settling } from './settling.ts';
 
@@ -75,7 +75,7 @@ export async function readClientLines(
   if (orderIds.length === 0) return new Map();
   const rows = await em.execute<{ order_id: string; coin: string; network: string; amount: string }[]>(
     `select x.order_id, l.coin, l.network, sum(l.amount)::text as amount
-       from ledger_transaction x join ledger_line l on l.transaction_id = x.id and l.account = 'client'
+       from ledger_transaction x join ${linesOfTransaction('x')} l on l.account = 'client'
       where x.order_id in (select jsonb_array_elements_text(?::jsonb)::uuid)
       group by x.order_id, l.coin, l.network`,
     [JSON.stringify(orderIds)],
@@ -98,7 +98,7 @@ export function isCovered(beginning = 'false'): string {
   return `not exists (
     select from (
       select l.coin, l.network, l.amount
-        from ledger_transaction x join ledger_line l on l.transaction_id = x.id and l.account = 'client'
+        from ledger_transaction x join ${linesOfTransaction('x')} l on l.account = 'client'
        where x.order_id = p.order_id
       union all
       select q.coin, q.network, q.amount + q.fee_charged from payment q

@@ -4,6 +4,7 @@ import type { Log } from '../../base/log.ts';
 import { toUnits } from '../../base/money.ts';
 import { networkOfChain } from '../../chains/networks/networks.ts';
 import type { BlockRef, ChainAdapter, Transfer } from '../../chains/port/chain-adapter.ts';
+import { linesOfTransaction } from '../../ledger/ledger.ts';
 import type { CurrencyCatalogue } from '../../market/currencies/currency-catalogue.ts';
 import { changedOrders, freshOrders, ofParts } from '../../orders/fresh-orders.ts';
 import { secondsAfter } from '../rules/settling.ts';
@@ -234,7 +235,7 @@ export class InternalTransfers implements ChainTask {
             from own join payment_attempt t on t.payment_id = own.id and t.mined_height <= ?
             join ledger_transaction x on x.kind in ('sweep', 'gas', 'payment_fee')
                                      and x.reference in (own.id::text, own.id || ':' || t.attempt)
-            join ledger_line l on l.transaction_id = x.id and l.account = 'deposits' and l.coin = ? and l.network = ?
+            join ${linesOfTransaction('x')} l on l.account = 'deposits' and l.coin = ? and l.network = ?
            where own.address = asked.address) as m
         where not exists (select 1 from own where own.address = asked.address and own.state not in ('confirmed', 'dead'))`,
       [JSON.stringify(addresses), chain, chain, height, chain, height, coin, network],
