@@ -44,7 +44,7 @@ async function main(): Promise<void> {
   // A primary process loads none of the gateway's own modules.
   const { runGateway } = await import('./app/gateway-process.ts');
   endPart('code');
-  const addresses = await runGateway(config, group);
+  const addresses = await runGateway(config, group, environment.NODE_ENV !== 'production');
   growYoungGeneration(2);
   if (!addresses) return;
   if (group) group.ready(addresses);

@@ -16,10 +16,15 @@ function print(line: string): void {
  * Starts the gateway in this process. A signal ends it. In a group of processes the primary ends it
  * too.
  *
+ * @param isDevelopment Whether each answer is checked by its contract, which costs time.
  * @returns its addresses, or null when a signal came first.
  * @throws what `startApp` and the embedded PostgreSQL throw when they cannot start.
  */
-export async function runGateway(config: Config, group: ProcessGroup | null): Promise<Addresses | null> {
+export async function runGateway(
+  config: Config,
+  group: ProcessGroup | null,
+  isDevelopment: boolean,
+): Promise<Addresses | null> {
   let database: EmbeddedPostgres | null = null;
   let app: App | undefined;
   let ending = false;
@@ -62,7 +67,7 @@ export async function runGateway(config: Config, group: ProcessGroup | null): Pr
       databaseUrl: config.DATABASE_URL ?? database?.url ?? '',
       embedded: database !== null,
       group,
-      outside: { onProgress: print },
+      outside: { onProgress: print, checksAnswers: isDevelopment },
     });
   } catch (error) {
     // A signal during the start has begun the end already, and may be why the start failed.

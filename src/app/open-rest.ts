@@ -61,6 +61,7 @@ export async function openRest(
     feedWatch,
     eventWaits,
     streamTimes,
+    checksAnswers: outside.checksAnswers ?? false,
   });
   const rest = await listen(handler, {
     host,

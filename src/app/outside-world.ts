@@ -35,6 +35,8 @@ export interface OutsideWorld {
   /** The names, the certificates and the patience of the world that webhooks go to. */
   readonly receivers?: Partial<Pick<EgressOptions, 'resolve' | 'ca' | 'connectMs' | 'totalMs'>>;
   readonly onWebhookCrashPoint?: OnWebhookCrashPoint;
+  /** Whether each answer of REST is checked by its contract, as in tests and `npm run dev`. */
+  readonly checksAnswers?: boolean;
   /** Most readers that wait for events in the process. */
   readonly mostWaits?: number;
   /**

@@ -22,21 +22,22 @@ import type { PartnerEvents } from '../../orders/read/partner-events.ts';
 import type { PartnerOrders } from '../../orders/read/partner-orders.ts';
 import { isOrderPage, type OrderPageSite } from '../pages/order-page-site.ts';
 import { sendAnswer, sendError } from './api/answer.ts';
-import { authorize, createApi } from './api/api.ts';
+import { openApi } from './api/api.ts';
 import { invalidKey, presentedKey } from './api/authenticate.ts';
 import { Call } from './api/call.ts';
 import { type Client, clientReader } from './api/client.ts';
-import { sharedContract } from './api/contract.ts';
+import { apiRoot, sharedContract } from './api/contract.ts';
 import type { StreamTimes } from './api/event-stream.ts';
 import type { EventWaits } from './api/event-waits.ts';
-import { Operations, operationRows } from './api/operations.ts';
+import { NearbyRows, operationRows } from './api/operations.ts';
 import { RateLimit } from './api/rate-limit.ts';
 import type { CabinetServices } from './cabinet/cabinet-parts.ts';
 import { orderPages } from './order-page.ts';
 import { listAssetsHandler } from './partner/assets.ts';
 import { getCoinIconHandler, listCurrenciesHandler } from './partner/currencies.ts';
-import { docsAnswer, getDocumentHandler, isDocs } from './partner/docs.ts';
+import { getDocumentHandler } from './partner/docs.ts';
 import { type EventParts, listEventsHandler, streamEventsHandler } from './partner/events.ts';
+import type { Handlers, Refusals } from './partner/handler.ts';
 import {
   cancelOrderHandler,
   changeOrderHandler,
@@ -48,6 +49,7 @@ import { actOnOrderHandler } from './partner/order-choices.ts';
 import { getOrderDetailsHandler, listOrderEventsHandler, listOrdersHandler } from './partner/order-lists.ts';
 import { createOrderHandler, createOrderRefusal, getOrderHandler } from './partner/orders.ts';
 import { listPairsHandler, listPairsRefusal } from './partner/pairs.ts';
+import { authorize, PartnerDoor, toAnswer } from './partner/partner-door.ts';
 import { getPublicStatusHandler } from './partner/public-status.ts';
 import { createQuoteHandler, createQuoteRefusal, getQuoteHandler } from './partner/quotes.ts';
 import { getRateHandler, getRateRefusal } from './partner/rates.ts';
@@ -83,6 +85,8 @@ export interface RestDependencies extends WebhookParts, SandboxParts {
   readonly cabinet: CabinetServices | null;
   readonly metrics: ProcessMetrics;
   readonly refusals: Pick<RefusalCounter, 'count'>;
+  /** Whether each answer is checked by its contract. */
+  readonly checksAnswers: boolean;
 }
 
 /**
@@ -95,7 +99,7 @@ export async function createRestListener(dependencies: RestDependencies): Promis
   const { rates, quotes, orders, addressChecks, partnerOrders, changes, choices, lanes } = dependencies;
   const document = sharedContract();
   const eventParts = eventPartsOf(dependencies);
-  const handlers = {
+  const handlers: Handlers = {
     listCurrencies: listCurrenciesHandler(document, catalogue),
     getCoinIcon: getCoinIconHandler(catalogue),
     getRate: getRateHandler(document, rates),
@@ -123,7 +127,7 @@ export async function createRestListener(dependencies: RestDependencies): Promis
     getPublicStatus: getPublicStatusHandler(document, partnerOrders),
     getDocument: getDocumentHandler(document),
   };
-  const bodyRefusals = {
+  const bodyRefusals: Refusals = {
     createOrder: createOrderRefusal(orders),
     createQuote: createQuoteRefusal(quotes),
     validateOrder: validateOrderRefusal(orders),
@@ -131,9 +135,17 @@ export async function createRestListener(dependencies: RestDependencies): Promis
     getRate: getRateRefusal(rates),
     listPairs: listPairsRefusal(rates),
   };
-  const operations = await Operations.compile(document, dependencies.sandbox === null ? [sandboxPaths] : []);
-  const api = createApi(handlers, bodyRefusals, lanes);
   const rateLimit = new RateLimit(config, limiter, authenticator);
+  const api = await openApi({
+    document,
+    root: apiRoot,
+    absent: dependencies.sandbox === null ? [sandboxPaths] : [],
+    door: (shapes) => new PartnerDoor(rateLimit, lanes, new NearbyRows(shapes)),
+    handlers,
+    refusals: bodyRefusals,
+    toAnswer,
+    checksAnswers: dependencies.checksAnswers,
+  });
   const pageAnswer = orderPages(dependencies.orderPageSite, rateLimit, lanes, log);
   const cabinet = await openCabinet(dependencies);
   const clientOf = clientReader(addressReader(config.TRUSTED_PROXIES, unknownClientWarning(log)));
@@ -144,10 +156,7 @@ export async function createRestListener(dependencies: RestDependencies): Promis
       requireHttps(call.client);
       if (isOrderPage(call.path)) return sendAnswer(call, await pageAnswer(call));
       if (cabinet && isCabinet(call)) return sendAnswer(call, await cabinet(call));
-      const target = operations.find(call.method, call.path);
-      await rateLimit.admit(call, operations.rowOf(target, call.method, call.path));
-      const docs = isDocs(call) ? await docsAnswer(call) : null;
-      sendAnswer(call, docs ?? (await api(call, target)));
+      sendAnswer(call, await api(call));
     } catch (error) {
       sendError(call, error, log);
     } finally {
@@ -187,10 +196,10 @@ function eventPartsOf({ events, feedWatch, eventWaits, authenticator, lanes, log
 }
 
 /** Loads the cabinet's code only where it is switched on. */
-async function openCabinet({ cabinet, config, limiter }: RestDependencies) {
+async function openCabinet({ cabinet, config, limiter, checksAnswers }: RestDependencies) {
   if (!cabinet) return null;
   const { cabinetSite } = await import('./cabinet/cabinet-site.ts');
-  return cabinetSite({ services: cabinet, config, limiter, origin: cabinet.origin });
+  return cabinetSite({ services: cabinet, config, limiter, origin: cabinet.origin, checksAnswers });
 }
 
 /** Whether a request is for the cabinet. */

@@ -1,12 +1,12 @@
 import { keyScopes } from '../../../src/accounts/partners/key-scope.ts';
-import { apiRoot, readContract } from '../../../src/surfaces/rest/api/contract.ts';
-import { type OperationRow, Operations, operationRows } from '../../../src/surfaces/rest/api/operations.ts';
+import { ContractBackend } from '../../../src/surfaces/rest/api/backend.ts';
+import { apiRoot, type OperationId, readContract } from '../../../src/surfaces/rest/api/contract.ts';
+import { NearbyRows, type OperationRow, operationRows } from '../../../src/surfaces/rest/api/operations.ts';
 import { sandboxPaths } from '../../../src/surfaces/rest/partner/sandbox.ts';
 
 interface Contracted {
   readonly operationId: string;
   readonly security: readonly Record<string, readonly string[]>[];
-  readonly requestBody?: unknown;
 }
 
 const contract = readContract();
@@ -22,7 +22,7 @@ describe('the row of an operation', () => {
 
   it.each(
     contracted.map((operation) => [operation.operationId, operation] as const),
-  )('of %s names the scope, the bucket and the body that the contract says', (id, { security, requestBody }) => {
+  )('of %s names the scope and the bucket that the contract says', (id, { security }) => {
     const row = rowOf(id);
     // An empty requirement means that a request without a key is allowed.
     const needsKey = security.length > 0 && security.every((requirement) => Object.keys(requirement).length > 0);
@@ -30,35 +30,53 @@ describe('the row of an operation', () => {
     expect(
       needsKey ? ['partner', 'orders', 'quotes', 'lists', 'validations', 'changes'] : ['anon', 'assets'],
     ).toContain(row?.bucket);
-    expect(row?.takesBody).toBe(requestBody !== undefined);
     // One key, in either header, is all that the listener can check.
     const schemes = security.flatMap((requirement) => Object.keys(requirement));
     expect(['bearerKey', 'headerKey']).toEqual(expect.arrayContaining(schemes));
   });
 });
 
+/** Who finds the operation of a request, and the row that counts it. */
+async function findersOf(absent: readonly string[] = []) {
+  const backend = await new ContractBackend(contract, apiRoot, absent).init();
+  const nearby = new NearbyRows(backend.index.shapes);
+  const idOf = (method: string, path: string): OperationId | null => {
+    try {
+      return backend.router.matchOperation({ method, path, headers: {} }, true).operationId as OperationId;
+    } catch {
+      return null;
+    }
+  };
+  const row = (method: string, path: string): OperationRow => {
+    const id = idOf(method, path);
+    return id === null ? nearby.of(method, path) : operationRows[id];
+  };
+  return { idOf, row, methodsAt: (path: string) => backend.index.methodsAt(path) };
+}
+
 describe('a path that a gateway does not have', () => {
   it('is found and counted like a path that the contract does not have', async () => {
-    const without = await Operations.compile(contract, [sandboxPaths]);
+    const without = await findersOf([sandboxPaths]);
     const paths = Object.keys(contract.paths ?? {}).filter((path) => path.startsWith(sandboxPaths));
     expect(paths).toHaveLength(5);
-    const unknown = without.rowOf(null, 'POST', `${apiRoot}/partner/nothing/orders/XP-7K2M9Q`);
+    const unknown = without.row('POST', `${apiRoot}/partner/nothing/orders/XP-7K2M9Q`);
     for (const path of paths.map((one) => apiRoot + one.replace('{order_id}', 'XP-7K2M9Q'))) {
+      expect(without.methodsAt(path)).toEqual([]);
       for (const method of ['POST', 'GET', 'DELETE']) {
-        expect(without.find(method, path)).toBeNull();
-        expect(without.rowOf(null, method, path)).toBe(unknown);
+        expect(without.idOf(method, path)).toBeNull();
+        expect(without.row(method, path)).toBe(unknown);
       }
     }
   });
 });
 
 describe('the row of a request', () => {
-  let operations: Operations;
+  let finders: Awaited<ReturnType<typeof findersOf>>;
   beforeAll(async () => {
-    operations = await Operations.compile(contract);
+    finders = await findersOf();
   });
   const counted = (method: string, path: string): string => {
-    const { scope, bucket } = operations.rowOf(operations.find(method, path), method, path);
+    const { scope, bucket } = finders.row(method, path);
     return `${scope === 'public' ? 'public' : 'key'} ${bucket}`;
   };
 

@@ -1,166 +1,185 @@
-import { parse as parseQuery } from 'node:querystring';
-import { partnerInactive } from '../../../accounts/partners/authenticator.ts';
+import type { ErrorObject } from 'ajv';
+import type { Context, Document } from 'openapi-backend';
 import { AppError, errorFromFaults, type FieldFault, isShapeFault } from '../../../base/errors.ts';
-import type { PartnerLanes } from '../../../base/limits/partner-lanes.ts';
-import { isDecimal } from '../../../base/money.ts';
-import { orderNotFound } from '../../../orders/order-errors.ts';
-import { endpointNotFound } from '../../../webhooks/endpoint-service.ts';
 import { type Answer, jsonType } from './answer.ts';
-import { missingKey, verifySignature } from './authenticate.ts';
+import { ContractBackend, ContractRequest, type OperationShape } from './backend.ts';
 import { parseBody, readBody, readTextAmounts } from './body.ts';
-import { type Call, turnOf } from './call.ts';
-import type { Body, OperationId, Path, Query, Reply } from './contract.ts';
-import type { Operation, Target } from './operations.ts';
+import type { Call } from './call.ts';
 import { faultsOf } from './validation-faults.ts';
 
-/** A request that the contract allows. */
-export interface ApiRequest<Id extends OperationId> {
-  readonly path: Path<Id>;
-  readonly query: Query<Id>;
-  readonly body: Body<Id>;
+/** A request that the contract allows, whatever its operation. */
+export interface AnyRequest {
+  readonly path: Readonly<Record<string, string>>;
+  /** Numbers are the texts that were sent. */
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly body: unknown;
   readonly call: Call;
 }
 
-export type Handler<Id extends OperationId> = (request: ApiRequest<Id>) => Promise<Reply<Id>> | Reply<Id>;
+/** Who may come in, and in which order. Each API has one, and its steps run in this order. */
+export interface Door<Id extends string> {
+  /**
+   * Proves who calls, and counts the request. Nothing costly comes before it.
+   *
+   * @param id null for a request without an operation.
+   * @throws AppError rate_limited
+   */
+  admit(call: Call, id: Id | null): Promise<void>;
+  /** Whether the caller may use an operation that needs one. @throws AppError when not. */
+  authorize(call: Call, id: Id): void;
+  /** Judges the bytes of the body, before they are parsed. */
+  verify?(call: Call, id: Id): void;
+  /** Runs the handler when its turn comes. */
+  work<Result>(request: AnyRequest, id: Id, handle: () => Promise<Result> | Result): Promise<Result> | Result;
+  /** The refusal of a path whose values no operation can have. Without it, the faults are named. */
+  readonly badPath?: (path: Readonly<Record<string, string>>) => AppError;
+  /** Answers a path that the contract does not have, once it is counted. */
+  elsewhere?(call: Call): Promise<Answer | null>;
+}
 
-/** One handler for each operation of the contract. The compiler refuses a missing one. */
-export type Handlers = { readonly [Id in OperationId]: Handler<Id> };
+export interface ApiOptions<Id extends string> {
+  readonly document: Document;
+  /** The prefix of all paths. */
+  readonly root: string;
+  /** Beginnings of paths that this gateway does not have. */
+  readonly absent?: readonly string[];
+  /** @param shapes the operations that this gateway has. */
+  readonly door: (shapes: readonly OperationShape[]) => Door<Id>;
+  readonly handlers: { readonly [Each in Id]: (request: never) => unknown };
+  /**
+   * Finds what an operation itself would refuse in a request that the contract refuses. The caller
+   * then gets all faults at once. Null without a fault.
+   */
+  readonly refusals?: { readonly [Each in Id]?: (request: never) => Promise<AppError | null> };
+  /** Makes the answer of what a handler returned. */
+  readonly toAnswer: (reply: never, call: Call) => Answer;
+  /** Whether each answer is checked by the contract. */
+  readonly checksAnswers: boolean;
+}
 
 /**
- * Finds what an operation itself would refuse in a request that the contract refuses. The caller
- * then gets all faults at once. Returns null without a fault. Such a request never reaches the
- * operation's handler.
+ * Opens an API on openapi-backend, which finds the operation of a request, checks its security,
+ * validates it, and hands it to the registered handler. A request that the contract refuses never
+ * reaches a handler.
  */
-export type Refusal<Id extends OperationId> = (request: ApiRequest<Id>) => Promise<AppError | null>;
-
-export type Refusals = { readonly [Id in OperationId]?: Refusal<Id> };
-
-/**
- * Authorizes and validates requests by the contract, then calls the operation's handler. A request
- * that the contract refuses never reaches a handler.
- *
- * @param lanes the turns of partners at the connections of requests.
- */
-export function createApi(
-  handlers: Handlers,
-  refusals: Refusals,
-  lanes: PartnerLanes,
-): (call: Call, target: Target) => Promise<Answer> {
-  return async (call, target) => {
-    if (!target) throw notFound();
-    if ('allow' in target) {
-      const detail = `${call.method} is not supported here; use ${target.allow.join(' or ')}`;
-      throw new AppError('method_not_allowed', detail, { allow: target.allow });
-    }
-    const { operation, params } = target;
-    call.route = operation.route;
-    authorize(operation, call);
-    if (operation.takesBody) call.rawBody = await readBody(call);
-    if (operation.scope !== 'public') verifySignature(call);
-    const { request, faults } = checked(operation, params, call);
-    if (faults.length > 0) {
-      const refusal = refusals[operation.id] as ((request: unknown) => Promise<AppError | null>) | undefined;
-      // An operation can judge values only when all their types are right.
-      const more = faults.some(isShapeFault) ? null : ((await refusal?.(request)) ?? null);
-      throw errorFromFaults([...faults, ...(more?.extras.faults ?? [])], more?.extras);
-    }
-    const handle = handlers[operation.id] as (request: unknown) => AnyReply | Promise<AnyReply>;
-    const whole = async (): Promise<AnyReply> => {
-      requireClient(call);
-      return handle(request);
-    };
-    const reply = operation.turn === 'whole' ? lanes.work(turnOf(call), whole) : handle(request);
-    return toAnswer(reply instanceof Promise ? await reply : reply);
+export async function openApi<Id extends string>(options: ApiOptions<Id>): Promise<(call: Call) => Promise<Answer>> {
+  const { document, root, absent } = options;
+  const backend = new ContractBackend(document, root, absent);
+  await backend.init();
+  const { shapes } = backend.index;
+  const door = options.door(shapes);
+  for (const { id } of shapes) backend.register(id, handlerOf(options, door, id as Id));
+  backend.register({
+    notFound: async (_context: Context, call: Call) => {
+      await door.admit(call, null);
+      const other = await door.elsewhere?.(call);
+      if (other) return other;
+      throw notFound();
+    },
+    methodNotAllowed: async (_context: Context, call: Call) => {
+      await door.admit(call, null);
+      const allow = backend.index.methodsAt(call.path);
+      throw new AppError('method_not_allowed', `${call.method} is not supported here; use ${allow.join(' or ')}`, {
+        allow,
+      });
+    },
+    postRoutingHandler: async ({ operation }: Context, call: Call) => {
+      if (!operation) return;
+      call.route = `${root}${operation.path}`;
+      await door.admit(call, operation.operationId as Id);
+    },
+    postSecurityHandler: async ({ operation, security }: Context, call: Call, request: ContractRequest) => {
+      const needsCaller = (operation?.security ?? []).length > 0;
+      if (operation && (security?.authorized || !needsCaller)) {
+        await readWhole(call, request, backend.index.shapeOf(operation.operationId ?? ''), door);
+      }
+    },
+    unauthorizedHandler: ({ security }: Context) => {
+      throw refusalOf(security);
+    },
+    validationFail: (context: Context, call: Call, request: ContractRequest) =>
+      refuse(options.refusals, door, context, call, request),
+    ...(options.checksAnswers ? { postResponseHandler: checkAnswer } : {}),
+  });
+  for (const scheme of Object.keys(document.components?.securitySchemes ?? {})) {
+    backend.registerSecurityHandler(scheme, ({ operation }: Context, call: Call) => {
+      door.authorize(call, operation?.operationId as Id);
+      return true;
+    });
+  }
+  return (call) => {
+    const request = new ContractRequest(call);
+    return backend.handleRequest(request, call, request);
   };
 }
 
-/**
- * Checks the key's rights to the operation before the request is read or validated.
- *
- * @throws AppError for a missing or ended key, an inactive partner, a foreign address or a scope
- *   that the key lacks.
- */
-export function authorize({ scope }: Pick<Operation, 'scope'>, { caller, authFailure }: Call): void {
-  if (scope === 'public') return;
-  if (!caller) throw authFailure ?? missingKey();
-  if (caller.partner.status !== 'active') throw partnerInactive();
-  if (!caller.addressAllowed) {
-    throw new AppError('address_not_allowed', 'this API key may not be used from your address');
-  }
-  const accepted = [scope].flat();
-  if (!accepted.some((one) => caller.scopes.includes(one))) {
-    throw new AppError('insufficient_scope', `this API key lacks the scope ${accepted.join(' or ')}`);
-  }
-}
-
-/**
- * Returns the request and the faults that the contract finds in it. Unknown query members are
- * ignored. A list in the query is split into its items. A number in the query is validated as a
- * double and handed on as its text. Text that is no JSON number (`0x10`, ` 1`, `Infinity`) stays
- * text, so that the schema refuses it.
- */
-function checked(
-  operation: Operation,
-  path: Readonly<Record<string, string>>,
+/** Reads the body, and what else a request needs before the contract judges it. */
+async function readWhole<Id extends string>(
   call: Call,
-): { request: unknown; faults: readonly FieldFault[] } {
-  const texts: Record<string, unknown> = {};
-  const query: Record<string, unknown> = {};
-  if (operation.query.length > 0) {
-    const sent = parseQuery(call.queryText);
-    for (const { name, isNumber, isList } of operation.query) {
-      const value = isList ? listOf(sent[name]) : sent[name];
-      if (value === undefined) continue;
-      texts[name] = value;
-      query[name] = isNumber && typeof value === 'string' && isDecimal(value) ? JSON.parse(value) : value;
-    }
+  request: ContractRequest,
+  shape: OperationShape,
+  door: Door<Id>,
+): Promise<void> {
+  if (shape.takesBody) call.rawBody = await readBody(call);
+  door.verify?.(call, shape.id as Id);
+  request.readQuery(shape);
+  if (!shape.takesBody) return;
+  request.json = parseBody(call.rawBody);
+  if (call.wantsTextAmounts) readTextAmounts(request.json, shape.bodyAmounts);
+}
+
+/** What openapi-backend calls once a request is right: the handler, in its turn. */
+function handlerOf<Id extends string>({ handlers, toAnswer }: ApiOptions<Id>, door: Door<Id>, id: Id) {
+  const handle = handlers[id] as (request: AnyRequest) => unknown;
+  return async (_context: Context, call: Call, { params, texts, json }: ContractRequest): Promise<Answer> => {
+    const request: AnyRequest = { path: params, query: texts, body: json, call };
+    return toAnswer((await door.work(request, id, () => handle(request))) as never, call);
+  };
+}
+
+/** @throws AppError with every fault that the contract, and then the operation, finds. */
+async function refuse<Id extends string>(
+  refusals: ApiOptions<Id>['refusals'],
+  door: Door<Id>,
+  { operation, validation, api }: Context,
+  call: Call,
+  { params, texts, json }: ContractRequest,
+): Promise<never> {
+  const id = operation.operationId as Id;
+  const errors = (validation.errors ?? []) as ErrorObject[];
+  if (door.badPath && errors.some(({ instancePath }) => instancePath.startsWith('/path'))) throw door.badPath(params);
+  const { bodyMembers } = (api as ContractBackend).index.shapeOf(id);
+  const faults: readonly FieldFault[] = faultsOf(errors, bodyMembers);
+  const refusal = refusals?.[id] as ((request: AnyRequest) => Promise<AppError | null>) | undefined;
+  // An operation can judge values only when all their types are right.
+  const isJudged = refusal && !faults.some(isShapeFault);
+  const more = isJudged ? await refusal({ path: params, query: texts, body: json, call }) : null;
+  throw errorFromFaults([...faults, ...(more?.extras.faults ?? [])], more?.extras);
+}
+
+/** The refusal that a security handler threw. */
+function refusalOf(security: Context['security']): unknown {
+  const results: readonly unknown[] = Object.values(security);
+  const refused = results.find((result) => typeof result === 'object' && result !== null && 'error' in result);
+  return (
+    (refused as { error: unknown } | undefined)?.error ??
+    new Error('an operation has a security scheme without handler')
+  );
+}
+
+/** @throws Error when an answer is none of the contract. */
+function checkAnswer({ api, operation, response }: Context): Answer {
+  const { status, type, body, headers } = response as Answer;
+  const isPlainJson = type === jsonType && headers?.['Content-Encoding'] === undefined;
+  if (!operation || !isPlainJson || body === undefined) return response;
+  const { errors } = api.validateResponse(JSON.parse(body.toString()), operation, status);
+  if (errors) {
+    const [{ instancePath, message } = { instancePath: '', message: '' }] = errors as ErrorObject[];
+    throw new Error(`the answer of ${operation.operationId} is none of the contract: ${instancePath} ${message}`);
   }
-  const body = operation.takesBody ? parseBody(call.rawBody) : undefined;
-  if (call.wantsTextAmounts) readTextAmounts(body, operation.bodyAmounts);
-  const shape = { path, query, header: call.req.headers };
-  const faults = operation.faults(body === undefined ? shape : { ...shape, requestBody: body });
-  if (faults.length > 0) {
-    // A malformed order id gets the same answer as an unknown order, so that the answer reveals
-    // nothing.
-    if (faults.some(({ instancePath }) => instancePath.startsWith('/path'))) {
-      throw 'order_id' in path ? orderNotFound() : 'endpoint_id' in path ? endpointNotFound() : notFound();
-    }
-  }
-  return { request: { path, query: texts, body, call }, faults: faultsOf(faults, operation.bodyMembers) };
+  return response;
 }
 
-/** The items of a query member that is a list: separated by commas, repeated, or both. */
-function listOf(sent: string | string[] | undefined): string[] | undefined {
-  return sent === undefined ? undefined : [sent].flat().flatMap((part) => part.split(','));
-}
-
-/**
- * A client that gave up may send its request again, and the first one would hold that one up.
- *
- * @throws AppError invalid_request, which no one reads, when the client went away.
- */
-function requireClient({ res }: Call): void {
-  if (res.destroyed) throw new AppError('invalid_request', 'the client went away before the turn of its request');
-}
-
-function notFound(): AppError {
+export function notFound(): AppError {
   return new AppError('not_found', 'there is nothing at this path');
-}
-
-/** The common shape of all replies. The compiler has checked each reply by its own type. */
-type AnyReply = { status: number; headers?: Record<string, string> } & (
-  | { body?: string | Buffer }
-  | { image: Buffer }
-  | { stream: () => Promise<void> }
-);
-
-function toAnswer(reply: AnyReply): Answer {
-  const { status, headers = {} } = reply;
-  if ('image' in reply) return { status, headers, type: 'image/svg+xml; charset=utf-8', body: reply.image };
-  if ('stream' in reply) {
-    // nginx would keep events until its buffer is full.
-    const unbuffered = { ...headers, 'X-Accel-Buffering': 'no' };
-    return { status, headers: unbuffered, type: 'text/event-stream', stream: reply.stream };
-  }
-  return reply.body === undefined ? { status, headers } : { status, headers, type: jsonType, body: reply.body };
 }

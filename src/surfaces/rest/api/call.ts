@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { MemberCaller } from '../../../accounts/members/sessions.ts';
 import type { Caller } from '../../../accounts/partners/authenticator.ts';
 import type { AppError } from '../../../base/errors.ts';
 import { addressKeys } from '../../../base/limits/client-address.ts';
@@ -24,6 +25,8 @@ export class Call {
   caller: Caller | null = null;
   /** The part of the proven key after the dot: the HMAC key of `X-Signature`. */
   secret: string | null = null;
+  /** The member of the cabinet's session, or null. Only the cabinet reads the cookie. */
+  member: MemberCaller | null = null;
   /** Why a presented key was refused. */
   authFailure: AppError | null = null;
   /** The state of the strictest rate limit, once the request is counted. */

@@ -1,4 +1,5 @@
 import { fieldError } from '../../../base/errors.ts';
+import { formatDecimal } from '../../../base/money.ts';
 
 /**
  * Reads a text of a query. PostgreSQL stores no text with NUL.
@@ -23,4 +24,9 @@ export function moment(field: string, text: string | undefined): Date | null {
     throw fieldError('invalid_value', field, `${field} must be a time like 2026-11-21T00:00:00Z`);
   }
   return date;
+}
+
+/** Reads a whole number that the contract has checked. `1e1` is one, as in JSON. */
+export function wholeNumber(text: string | undefined, absent: number): number {
+  return text === undefined ? absent : Number.parseInt(formatDecimal(text), 10);
 }

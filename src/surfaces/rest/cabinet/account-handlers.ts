@@ -10,7 +10,7 @@ import { orderNotFound } from '../../../orders/order-errors.ts';
 import { refundSentences } from '../../../orders/read/refund-reasons.ts';
 import { orderNamed } from '../../../orders/short-id.ts';
 import { repeatable, replayedHeader } from '../api/idempotency-header.ts';
-import { moment, plainText } from '../api/query-values.ts';
+import { moment, plainText, wholeNumber } from '../api/query-values.ts';
 import type { CabinetParts } from './cabinet-parts.ts';
 import { type CabinetHandlers, cabinetApiRoot, type Schemas } from './contract.ts';
 import { memberOf } from './session-handlers.ts';
@@ -39,7 +39,7 @@ function exactAmount(field: string, text: string): Big {
 /** Keys, orders, webhooks and reports. */
 export function accountHandlers(parts: CabinetParts) {
   const { keys, orders, endpoints, deliveries, statements, glance, cursors, audit, orm, turns } = parts;
-  const own = (request: { member: Parameters<typeof memberOf>[0]['member'] }) => memberOf(request).partnerId;
+  const own = (request: Parameters<typeof memberOf>[0]) => memberOf(request).partnerId;
   return {
     getHome: async (request) => {
       const { partnerId, memberId } = memberOf(request);
@@ -138,7 +138,8 @@ export function accountHandlers(parts: CabinetParts) {
       return { body: keyView(key, keys.now()) };
     },
     listOrders: async (request) => {
-      const { status, created_from, created_to, limit = usualLimit, cursor } = request.query;
+      const { status, created_from, created_to, cursor } = request.query;
+      const limit = wholeNumber(request.query.limit, usualLimit);
       const search = plainText('search', request.query.search);
       const filter = {
         statuses: status ?? null,
@@ -294,7 +295,8 @@ export function accountHandlers(parts: CabinetParts) {
     },
     listDeliveries: async (request) => {
       const endpoint = await endpoints.get(own(request), request.path.webhook_id);
-      const { state = null, limit = usualLimit, cursor = null } = request.query;
+      const { state = null, cursor = null } = request.query;
+      const limit = wholeNumber(request.query.limit, usualLimit);
       const page = await deliveries.list(endpoint, { state, limit, cursor });
       return { body: { data: page.deliveries.map(deliveryView), ...moreAfter(page.nextCursor) } };
     },
@@ -312,7 +314,8 @@ export function accountHandlers(parts: CabinetParts) {
     getStatement: async (request) => {
       const partnerId = own(request);
       const { month } = request.path;
-      const { limit = usualLimit, cursor } = request.query;
+      const { cursor } = request.query;
+      const limit = wholeNumber(request.query.limit, usualLimit);
       const bound = `statement entries ${partnerId} ${month}`;
       const after = cursor === undefined ? null : cursors.read(bound, cursor);
       const sums = await statements.month(partnerId, month);
@@ -332,7 +335,8 @@ export function accountHandlers(parts: CabinetParts) {
     },
     listAudit: async (request) => {
       const partnerId = own(request);
-      const { limit = usualLimit, cursor } = request.query;
+      const { cursor } = request.query;
+      const limit = wholeNumber(request.query.limit, usualLimit);
       const bound = `audit ${partnerId}`;
       const before = cursor === undefined ? null : cursors.read(bound, cursor);
       const found = await audit.ofPartner(partnerId, { limit: limit + 1, before });

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { OpenAPIBackend, Request } from 'openapi-backend';
 import {
   type CabinetOperation,
   operationRows,
@@ -9,17 +8,15 @@ import {
 } from '../../../accounts/members/rights.ts';
 import { approvalOf, type MemberCaller, type MemberSessions } from '../../../accounts/members/sessions.ts';
 import { requireStorable } from '../../../base/db/stored-text.ts';
-import { AppError, errorFromFaults } from '../../../base/errors.ts';
+import { AppError } from '../../../base/errors.ts';
 import { addressKeys } from '../../../base/limits/client-address.ts';
 import type { Bucket, Limiter } from '../../../base/limits/limiter.ts';
 import type { Config } from '../../../config/settings.ts';
 import { type Answer, jsonType } from '../api/answer.ts';
-import { parseBody, readBody } from '../api/body.ts';
+import { type AnyRequest, type Door, openApi } from '../api/api.ts';
 import type { Call } from '../api/call.ts';
-import { backendOf } from '../api/operations.ts';
-import { faultsOf } from '../api/validation-faults.ts';
 import type { CabinetTurns } from './cabinet-turns.ts';
-import { type CabinetHandlers, type CabinetReply, cabinetApiRoot, readCabinetContract } from './contract.ts';
+import { type CabinetHandlers, type CabinetReply, cabinetApiRoot, sharedCabinetContract } from './contract.ts';
 import { sessionSecret } from './session-cookie.ts';
 
 export interface CabinetApiOptions {
@@ -30,115 +27,72 @@ export interface CabinetApiOptions {
   readonly sessions: MemberSessions;
   readonly turns: CabinetTurns;
   readonly handlers: CabinetHandlers;
+  /** Whether each answer is checked by its contract. */
+  readonly checksAnswers: boolean;
 }
 
 /**
- * Makes the function that answers the cabinet's API by its contract. A request passes these steps:
- * origin, limit, session, right, contract, passkey, handler.
+ * Opens the cabinet's API by its contract. A request passes these steps: origin, limit, session,
+ * right, contract, passkey, handler.
  */
-export async function cabinetApi(options: CabinetApiOptions): Promise<(call: Call) => Promise<Answer>> {
-  const { handlers, sessions, turns } = options;
-  const backend = await backendOf(readCabinetContract(), cabinetApiRoot, { coerceParameters: true });
-  return async (call) => {
-    const request = requestOf(call);
-    const id = operationAt(backend, request, call);
-    call.route = `${cabinetApiRoot} ${id}`;
-    const row = operationRows[id];
-    const { needs, isConfirmed } = row;
-    if (call.method !== 'GET') requireOwnOrigin(call, options.origin);
+export function cabinetApi(options: CabinetApiOptions): Promise<(call: Call) => Promise<Answer>> {
+  return openApi({
+    document: sharedCabinetContract(),
+    root: cabinetApiRoot,
+    door: () => new CabinetDoor(options),
+    handlers: options.handlers,
+    toAnswer,
+    checksAnswers: options.checksAnswers,
+  });
+}
+
+/** How members come in: from the cabinet's own pages, by session, role and passkey. */
+class CabinetDoor implements Door<CabinetOperation> {
+  readonly #options: CabinetApiOptions;
+
+  constructor(options: CabinetApiOptions) {
+    this.#options = options;
+  }
+
+  async admit(call: Call, id: CabinetOperation | null): Promise<void> {
+    if (id === null) return;
+    const { sessions, origin } = this.#options;
+    const isOpen = operationRows[id].needs === 'nothing';
+    if (call.method !== 'GET') requireOwnOrigin(call, origin);
     const secret = sessionSecret(call.req);
-    await countAddress(call, needs === 'nothing' || secret === null, options);
-    const member = secret === null ? null : await sessions.find(secret, !isBackground(call));
-    if (needs !== 'nothing') {
-      if (!member) throw signedOut();
-      await countMember(member, options);
-      requireRight(member.role, needs);
-      requireActive(member.partnerStatus, row, call.method === 'GET');
-    }
-    const checked = await validated(backend, request, call, id);
-    const handler = handlers[id] as (request: unknown) => Promise<CabinetReply<CabinetOperation>>;
-    const handled = async (): Promise<CabinetReply<CabinetOperation>> => {
-      if (isConfirmed && member) {
-        const approval = approvalOf(id, digestOf(call));
-        await sessions.requireConfirmation(member.sessionId, approval, call.header('x-confirmation'));
-      }
-      return handler({ ...checked, call, member });
-    };
-    return toAnswer(await (member && needs !== 'nothing' ? turns.work(member, row, handled) : handled()), call);
-  };
+    await countAddress(call, isOpen || secret === null, this.#options);
+    call.member = secret === null ? null : await sessions.find(secret, !isBackground(call));
+    if (!isOpen && call.member) await countMember(call.member, this.#options);
+  }
+
+  authorize({ member, method }: Call, id: CabinetOperation): void {
+    const row = operationRows[id];
+    if (!member) throw signedOut();
+    requireRight(member.role, row.needs);
+    requireActive(member.partnerStatus, row, method === 'GET');
+  }
+
+  async work<Result>({ call, body }: AnyRequest, id: CabinetOperation, handle: () => Promise<Result> | Result) {
+    requireStorable(body);
+    const row = operationRows[id];
+    const { member } = call;
+    if (!member || row.needs === 'nothing') return handle();
+    return this.#options.turns.work(member, row, async () => {
+      if (row.isConfirmed) await this.#requireConfirmation(call, member, id);
+      return handle();
+    });
+  }
+
+  async #requireConfirmation(call: Call, { sessionId }: MemberCaller, id: CabinetOperation): Promise<void> {
+    const approval = approvalOf(id, digestOf(call));
+    await this.#options.sessions.requireConfirmation(sessionId, approval, call.header('x-confirmation'));
+  }
 }
 
 /** What a member approves: the schema RequestDigest of the contract. */
 function digestOf({ method, path, queryText, rawBody }: Call): string {
   const target = queryText === '' ? path : `${path}?${queryText}`;
   return createHash('sha256').update(`${method} ${target}\n`).update(rawBody).digest('base64url');
-}
-
-function requestOf({ req, method, path, queryText }: Call): Request {
-  return { method, path, query: queryText, headers: req.headers as Record<string, string> };
-}
-
-function operationAt(backend: OpenAPIBackend, request: Request, call: Call): CabinetOperation {
-  if (!isDecodable(call.path)) throw new AppError('not_found', 'there is nothing at this path');
-  const known = backend.router
-    .getOperations()
-    .map(({ method, path }) => ({ method: method.toUpperCase(), path }))
-    .filter(({ path }) => patternOf(path).test(call.path));
-  if (known.length === 0) throw new AppError('not_found', 'there is nothing at this path');
-  if (!known.some(({ method }) => method === call.method)) {
-    const allow = known.map(({ method }) => method);
-    throw new AppError('method_not_allowed', `${call.method} is not supported here; use ${allow.join(' or ')}`, {
-      allow,
-    });
-  }
-  const id = backend.router.matchOperation(request, true)?.operationId;
-  if (id === undefined) throw new AppError('not_found', 'there is nothing at this path');
-  return id as CabinetOperation;
-}
-
-function isDecodable(path: string): boolean {
-  try {
-    decodeURIComponent(path);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function patternOf(path: string): RegExp {
-  return new RegExp(`^${cabinetApiRoot}${path.replace(/\{\w+\}/g, '[^/]+')}$`);
-}
-
-/** @throws AppError with every fault that the contract finds. */
-async function validated(backend: OpenAPIBackend, request: Request, call: Call, id: CabinetOperation) {
-  const operation = backend.router.getOperation(id);
-  if (!operation) throw new Error(`${id} is not in the contract`);
-  const takesBody = operation.requestBody !== undefined;
-  if (takesBody) call.rawBody = await readBody(call);
-  const body = takesBody ? parseBody(call.rawBody) : undefined;
-  const whole = { ...request, ...(body === undefined ? {} : { body }) } as Request;
-  const { params, query } = backend.router.parseRequest(whole, operation);
-  const { errors } = backend.validateRequest(whole, operation);
-  if (errors && errors.length > 0) {
-    const members = Object.keys(
-      (operation.requestBody as { content?: Record<string, { schema?: { properties?: object } }> } | undefined)
-        ?.content?.['application/json']?.schema?.properties ?? {},
-    );
-    throw errorFromFaults(faultsOf(errors, members));
-  }
-  requireStorable(body);
-  return { path: params, query: coerced(query), body };
-}
-
-/** The whole numbers of a query, which are text in a URL. */
-function coerced(query: Record<string, string | string[]>): Record<string, unknown> {
-  const { limit } = query;
-  const list = query.status;
-  return {
-    ...query,
-    ...(typeof limit === 'string' ? { limit: Number.parseInt(limit, 10) } : {}),
-    ...(list === undefined ? {} : { status: [list].flat().flatMap((part) => part.split(',')) }),
-  };
 }
 
 /** A page that only keeps itself up to date keeps no session alive. */

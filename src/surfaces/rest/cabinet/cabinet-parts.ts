@@ -3,7 +3,7 @@ import type { Members } from '../../../accounts/members/members.ts';
 import type { OwnKeys } from '../../../accounts/members/own-keys.ts';
 import type { Passkeys } from '../../../accounts/members/passkeys.ts';
 import { type CabinetOperation, operationRows } from '../../../accounts/members/rights.ts';
-import type { MemberCaller, MemberSessions } from '../../../accounts/members/sessions.ts';
+import type { MemberSessions } from '../../../accounts/members/sessions.ts';
 import type { PartnerService } from '../../../accounts/partners/partner-service.ts';
 import type { Actor, AuditedResult, AuditLog } from '../../../accounts/staff/audit/audit-log.ts';
 import { addressPrefix } from '../../../base/limits/client-address.ts';
@@ -55,7 +55,7 @@ export interface CabinetParts extends CabinetServices {
    * must still have the right, and the partner be active, when the turn of the change has come.
    */
   act<Result>(
-    request: { readonly member: MemberCaller | null; readonly call: Call },
+    request: { readonly call: Call },
     operation: CabinetOperation,
     work: (em: EntityManager) => Promise<AuditedResult<Result>>,
   ): Promise<Result>;
@@ -71,7 +71,8 @@ export function cabinetParts(services: CabinetServices): CabinetParts {
     ...services,
     turns: new CabinetTurns(),
     actor,
-    act: ({ member, call }, operation, work) => {
+    act: ({ call }, operation, work) => {
+      const { member } = call;
       if (!member) throw new Error(`${operation} needs a session`);
       return services.audit.act(actor(member.memberId, call), operation, 'in the cabinet', async (em) => {
         await services.members.takeTurn(em, member, operationRows[operation]);

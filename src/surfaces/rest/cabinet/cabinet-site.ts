@@ -15,14 +15,17 @@ export interface CabinetSiteOptions {
   readonly limiter: Limiter;
   /** CABINET_URL. */
   readonly origin: string;
+  /** Whether each answer is checked by the contract. */
+  readonly checksAnswers: boolean;
 }
 
 /** Makes the function that answers the partner cabinet: its pages and their API. */
 export async function cabinetSite(options: CabinetSiteOptions): Promise<(call: Call) => Promise<Answer>> {
-  const { services, config, limiter, origin } = options;
+  const { services, config, limiter, origin, checksAnswers } = options;
   const parts = cabinetParts(services);
   const handlers = { ...sessionHandlers(parts), ...accountHandlers(parts) };
-  const api = await cabinetApi({ config, origin, limiter, sessions: services.sessions, turns: parts.turns, handlers });
+  const { sessions, turns } = parts;
+  const api = await cabinetApi({ config, origin, limiter, sessions, turns, handlers, checksAnswers });
   const pages = cabinetPages();
   return async (call) => (call.path.startsWith(`${cabinetApiRoot}/`) ? api(call) : pages(call));
 }

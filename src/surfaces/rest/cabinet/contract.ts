@@ -1,6 +1,5 @@
 import type { Document } from 'openapi-backend';
 import type { CabinetOperation } from '../../../accounts/members/rights.ts';
-import type { MemberCaller } from '../../../accounts/members/sessions.ts';
 import type { components, operations } from '../../../generated/cabinet.ts';
 import { cabinetContractJson } from '../../../generated/cabinet-contract.ts';
 import type { Call } from '../api/call.ts';
@@ -11,6 +10,14 @@ export const cabinetApiRoot = '/cabinet/api';
 /** Reads a fresh copy of the contract, cabinet-openapi.yaml at the top of the package. */
 export function readCabinetContract(): Document {
   return JSON.parse(cabinetContractJson);
+}
+
+let shared: Document | undefined;
+
+/** The cabinet's contract, one copy for all listeners of the process. No caller changes it. */
+export function sharedCabinetContract(): Document {
+  shared ??= readCabinetContract();
+  return shared;
 }
 
 export type Schemas = components['schemas'];
@@ -34,14 +41,19 @@ type Sent<Id extends CabinetOperation> = operations[Id] extends {
   ? Members
   : undefined;
 
+/** The validated query of an operation. Numbers are the texts that were sent. */
+type Query<Id extends CabinetOperation> = {
+  [Name in keyof Parameters<Id, 'query'>]: Parameters<Id, 'query'>[Name] extends number | undefined
+    ? string | Extract<Parameters<Id, 'query'>[Name], undefined>
+    : Parameters<Id, 'query'>[Name];
+};
+
 /** A request that the contract allows, by a member who may send it. */
 export interface CabinetRequest<Id extends CabinetOperation> {
   readonly path: Parameters<Id, 'path'>;
-  readonly query: Parameters<Id, 'query'>;
+  readonly query: Query<Id>;
   readonly body: Sent<Id>;
   readonly call: Call;
-  /** Null for operations that need no session. */
-  readonly member: MemberCaller | null;
 }
 
 /** What an operation answers: its JSON, or text that is sent in parts. */

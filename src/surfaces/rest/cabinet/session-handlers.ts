@@ -8,7 +8,7 @@ import { endedCookie, sessionCookie } from './session-cookie.ts';
 import { invitationView, memberView, passkeyView, text } from './views.ts';
 
 /** The member of an operation that needs one. */
-export function memberOf({ member }: { readonly member: MemberCaller | null }): MemberCaller {
+export function memberOf({ call: { member } }: { readonly call: Call }): MemberCaller {
   if (!member) throw new Error('this operation needs a session');
   return member;
 }
@@ -30,7 +30,8 @@ export function sessionHandlers(parts: CabinetParts) {
   return {
     getSession: async (request) => ({ body: await me(parts, memberOf(request)) }),
     beginSignIn: async () => ({ body: { options: await optionsOf(passkeys.beginUse({ purpose: 'sign_in' }, null)) } }),
-    signIn: async ({ body, call, member }) => {
+    signIn: async ({ body, call }) => {
+      const { member } = call;
       const secret = await passkeys.proveSignIn(body.credential, (em, memberId) =>
         sessions.start(memberId, originOf(call), em),
       );
@@ -38,7 +39,7 @@ export function sessionHandlers(parts: CabinetParts) {
       if (member) await sessions.end(member.memberId, member.sessionId);
       return started(secret);
     },
-    signOut: async ({ member }) => {
+    signOut: async ({ call: { member } }) => {
       if (member) await sessions.end(member.memberId, member.sessionId);
       return { body: undefined, headers: { 'Set-Cookie': endedCookie } };
     },
@@ -55,7 +56,8 @@ export function sessionHandlers(parts: CabinetParts) {
         },
       };
     },
-    acceptInvitation: async ({ body, call, member }) => {
+    acceptInvitation: async ({ body, call }) => {
+      const { member } = call;
       const accepted = {
         answer: body.credential,
         passkeyName: body.passkey_name ?? usualName,

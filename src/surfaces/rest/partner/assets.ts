@@ -3,9 +3,9 @@ import type { components } from '../../../generated/openapi.ts';
 import type { Assets } from '../../../market/currencies/assets.ts';
 import type { Currency } from '../../../market/currencies/currency.entity.ts';
 import type { CurrencyCatalogue } from '../../../market/currencies/currency-catalogue.ts';
-import type { Handler } from '../api/api.ts';
 import { CachedJson } from '../api/cached-bytes.ts';
 import { type Amounted, amountedJson } from '../api/json-writer.ts';
+import type { Handler } from './handler.ts';
 
 type AssetBody = components['schemas']['Asset'];
 

@@ -5,9 +5,9 @@ import type { components } from '../../../generated/openapi.ts';
 import type { Currency } from '../../../market/currencies/currency.entity.ts';
 import type { CurrencyCatalogue } from '../../../market/currencies/currency-catalogue.ts';
 import { coinIcon, coinIconPath } from '../../../market/currencies/icons.ts';
-import type { Handler } from '../api/api.ts';
 import { CachedBytes, CachedJson } from '../api/cached-bytes.ts';
 import { type Exact, jsonWriter } from '../api/json-writer.ts';
+import type { Handler } from './handler.ts';
 
 type CurrencyBody = components['schemas']['Currency'];
 

@@ -3,7 +3,6 @@ import { createRequire } from 'node:module';
 import type { Document } from 'openapi-backend';
 import { AppError } from '../../../base/errors.ts';
 import { type Answer, jsonType } from '../api/answer.ts';
-import type { Handler } from '../api/api.ts';
 import { CachedBytes } from '../api/cached-bytes.ts';
 import type { Call } from '../api/call.ts';
 import { apiRoot, readContract } from '../api/contract.ts';
@@ -17,6 +16,7 @@ import {
   referencePage,
   startScript,
 } from './docs-pages.ts';
+import type { Handler } from './handler.ts';
 import { postmanCollection } from './postman.ts';
 
 /** GET /openapi.json: the contract of the package. */

@@ -1,18 +1,17 @@
 import type { Document } from 'openapi-backend';
 import { AppError } from '../../../base/errors.ts';
-import { formatDecimal } from '../../../base/money.ts';
 import type { EventType } from '../../../orders/event-types.ts';
 import { partnerEvent } from '../../../orders/read/event-facts.ts';
 import type { FeedWatch, Watch } from '../../../orders/read/feed-watch.ts';
 import type { EventPage, EventRequest, PartnerEvents } from '../../../orders/read/partner-events.ts';
-import type { Handler } from '../api/api.ts';
 import { callerOf } from '../api/authenticate.ts';
 import type { Call } from '../api/call.ts';
 import type { Query } from '../api/contract.ts';
 import { type StreamTimes, streamComment, streamEnd, streamEvent, streamHead, writeOut } from '../api/event-stream.ts';
 import type { EventWaits, WaitPlace } from '../api/event-waits.ts';
 import { jsonList, jsonValue, nestedWriter } from '../api/nested-json.ts';
-import { moment } from '../api/query-values.ts';
+import { moment, wholeNumber } from '../api/query-values.ts';
+import type { Handler } from './handler.ts';
 
 const usualLimit = 20;
 /** Events that a stream reads at once. */
@@ -34,7 +33,7 @@ export function listEventsHandler(document: Document, parts: EventParts): Handle
   return async ({ query, call }) => {
     const partnerId = callerOf(call).partner.id;
     const request = eventRequest(query);
-    const waitMs = query.wait === undefined ? 0 : Number.parseInt(formatDecimal(query.wait), 10) * 1_000;
+    const waitMs = wholeNumber(query.wait, 0) * 1_000;
     const first = await parts.read(partnerId, request);
     const page = waitMs > 0 && isEmpty(first) ? await waitedPage(parts, call, request, first, waitMs) : first;
     const data = page.events.map((facts) => JSON.stringify(partnerEvent(facts)));
@@ -174,7 +173,7 @@ function eventRequest(query: Query<'listEvents'>): EventRequest {
   return {
     types: (query.types as readonly EventType[] | undefined) ?? null,
     since: moment('since', query.since),
-    limit: query.limit === undefined ? usualLimit : Number.parseInt(formatDecimal(query.limit), 10),
+    limit: wholeNumber(query.limit, usualLimit),
     cursor: query.cursor ?? null,
   };
 }

@@ -3,11 +3,11 @@ import type { components } from '../../../generated/openapi.ts';
 import type { ChangedOrder, ChangeRequest } from '../../../orders/locked-changes.ts';
 import type { OrderChanges } from '../../../orders/order-changes.ts';
 import type { PartnerOrders } from '../../../orders/read/partner-orders.ts';
-import type { Handler } from '../api/api.ts';
 import { callerOf } from '../api/authenticate.ts';
 import type { Call } from '../api/call.ts';
 import { apiRoot, type Json } from '../api/contract.ts';
 import { repeatable, replayedHeader } from '../api/idempotency-header.ts';
+import type { Handler } from './handler.ts';
 import { detailsWriter } from './order-lists.ts';
 
 /**

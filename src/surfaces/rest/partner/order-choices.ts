@@ -2,10 +2,10 @@ import type { Document } from 'openapi-backend';
 import { parseDecimal } from '../../../base/money.ts';
 import type { OrderChoices } from '../../../orders/order-choices.ts';
 import type { PartnerOrders } from '../../../orders/read/partner-orders.ts';
-import type { Handler } from '../api/api.ts';
 import { numberSource } from '../api/body.ts';
 import { apiRoot } from '../api/contract.ts';
 import { repeatable } from '../api/idempotency-header.ts';
+import type { Handler } from './handler.ts';
 import { answerOf, changeRequest } from './order-changes.ts';
 
 /** POST /partner/orders/{order_id}/actions */

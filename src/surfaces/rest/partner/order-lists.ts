@@ -1,15 +1,15 @@
 import type { Document } from 'openapi-backend';
 import { AppError } from '../../../base/errors.ts';
-import { formatDecimal, jsonNumber } from '../../../base/money.ts';
+import { jsonNumber } from '../../../base/money.ts';
 import type { components } from '../../../generated/openapi.ts';
 import type { ActionRequired, OrderDetails, PaymentDetails } from '../../../orders/read/order-details.ts';
 import type { ListedOrder, OrderListRequest, PartnerOrders } from '../../../orders/read/partner-orders.ts';
-import type { Handler } from '../api/api.ts';
 import { callerOf } from '../api/authenticate.ts';
 import type { Json, Query } from '../api/contract.ts';
 import { amountedJson, jsonWriter } from '../api/json-writer.ts';
 import { jsonList, jsonValue, nestedWriter } from '../api/nested-json.ts';
-import { moment, plainText } from '../api/query-values.ts';
+import { moment, plainText, wholeNumber } from '../api/query-values.ts';
+import type { Handler } from './handler.ts';
 import { orderWriter } from './orders.ts';
 
 type Schemas = components['schemas'];
@@ -86,7 +86,7 @@ function listRequest(query: Query<'listOrders'>): OrderListRequest {
     },
     sort,
     updatedSince: moment('updated_since', query.updated_since),
-    limit: query.limit === undefined ? usualLimit : Number.parseInt(formatDecimal(query.limit), 10),
+    limit: wholeNumber(query.limit, usualLimit),
     cursor: query.cursor ?? null,
     withDetails: query.include?.includes('details') ?? false,
   };

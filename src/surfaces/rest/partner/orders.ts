@@ -5,13 +5,13 @@ import type { CreateOrder } from '../../../orders/order-drafts.ts';
 import type { OrderService } from '../../../orders/order-service.ts';
 import type { OrderView } from '../../../orders/order-statements.ts';
 import { isWhole, type OrderOptions } from '../../../orders/order-terms.ts';
-import type { Handler, Refusal } from '../api/api.ts';
 import { callerOf } from '../api/authenticate.ts';
 import { numberSource } from '../api/body.ts';
 import { apiRoot, type Body, type Json } from '../api/contract.ts';
 import { taggedAnswer } from '../api/etag.ts';
 import { repeatable } from '../api/idempotency-header.ts';
 import { jsonWriter } from '../api/json-writer.ts';
+import type { Handler, Refusal } from './handler.ts';
 
 type OrderBody = components['schemas']['Order'];
 

@@ -6,9 +6,9 @@ import type { Assets } from '../../../market/currencies/assets.ts';
 import type { Currency } from '../../../market/currencies/currency.entity.ts';
 import type { CurrencyCatalogue } from '../../../market/currencies/currency-catalogue.ts';
 import type { Pricing, RateService } from '../../../market/rates/rate-service.ts';
-import type { ApiRequest, Handler, Refusal } from '../api/api.ts';
 import { CachedJson } from '../api/cached-bytes.ts';
 import { type Amounted, amountedJson } from '../api/json-writer.ts';
+import type { ApiRequest, Handler, Refusal } from './handler.ts';
 import { shownPricing } from './rates.ts';
 
 type PairBody = components['schemas']['Pair'];

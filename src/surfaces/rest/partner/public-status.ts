@@ -2,8 +2,8 @@ import type { Document } from 'openapi-backend';
 import type { components } from '../../../generated/openapi.ts';
 import type { OrderStatus } from '../../../orders/order-status.ts';
 import type { PartnerOrders } from '../../../orders/read/partner-orders.ts';
-import type { Handler } from '../api/api.ts';
 import { jsonWriter } from '../api/json-writer.ts';
+import type { Handler } from './handler.ts';
 
 type EdgeStatus = components['schemas']['PublicStatus']['edge_status'];
 

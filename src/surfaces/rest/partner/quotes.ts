@@ -5,11 +5,11 @@ import { formatDecimal, parseDecimal } from '../../../base/money.ts';
 import type { components } from '../../../generated/openapi.ts';
 import type { BindingQuote, BindingQuotes, QuoteRequest } from '../../../market/rates/binding-quotes.ts';
 import type { OrderService } from '../../../orders/order-service.ts';
-import type { Handler, Refusal } from '../api/api.ts';
 import { callerOf } from '../api/authenticate.ts';
 import { numberSource } from '../api/body.ts';
 import type { Body, Json } from '../api/contract.ts';
 import { jsonWriter } from '../api/json-writer.ts';
+import type { Handler, Refusal } from './handler.ts';
 
 type QuoteBody = components['schemas']['BindingQuote'];
 

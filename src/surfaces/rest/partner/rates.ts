@@ -3,8 +3,8 @@ import type { Caller } from '../../../accounts/partners/authenticator.ts';
 import { AppError } from '../../../base/errors.ts';
 import { parseScaled } from '../../../base/money.ts';
 import type { Pricing, QuotedRate, RateService } from '../../../market/rates/rate-service.ts';
-import type { ApiRequest, Handler, Refusal } from '../api/api.ts';
 import { jsonWriter } from '../api/json-writer.ts';
+import type { ApiRequest, Handler, Refusal } from './handler.ts';
 
 /** GET /partner/rates */
 export function getRateHandler(document: Document, rates: RateService): Handler<'getRate'> {

@@ -7,13 +7,13 @@ import type { Order } from '../../../orders/order.entity.ts';
 import type { RepeatableRequests } from '../../../orders/repeatable-requests.ts';
 import type { MadeDeposits, PartnerSandbox } from '../../../settlement/sandbox/partner-sandbox.ts';
 import type { EndpointService } from '../../../webhooks/endpoint-service.ts';
-import type { Handlers } from '../api/api.ts';
 import { callerOf } from '../api/authenticate.ts';
 import { numberSource } from '../api/body.ts';
 import type { Call } from '../api/call.ts';
 import { apiRoot, type Json } from '../api/contract.ts';
 import { repeatable, replayedHeader } from '../api/idempotency-header.ts';
 import { amountedJson } from '../api/json-writer.ts';
+import type { Handlers } from './handler.ts';
 
 type Schemas = components['schemas'];
 

@@ -3,10 +3,10 @@ import { jsonNumber } from '../../../base/money.ts';
 import type { components } from '../../../generated/openapi.ts';
 import type { AddressChecks, AddressRequest, CheckedAddress } from '../../../orders/address-checks.ts';
 import type { CheckedOrder, OrderService } from '../../../orders/order-service.ts';
-import type { Handler, Refusal } from '../api/api.ts';
 import { callerOf } from '../api/authenticate.ts';
 import type { Body } from '../api/contract.ts';
 import { type Amounted, amountedJson } from '../api/json-writer.ts';
+import type { Handler, Refusal } from './handler.ts';
 import { orderRequest } from './orders.ts';
 import { limitsBody } from './pairs.ts';
 

@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { AppError } from '../../../base/errors.ts';
 import type { PartnerLanes } from '../../../base/limits/partner-lanes.ts';
-import { formatDecimal } from '../../../base/money.ts';
 import type { components } from '../../../generated/openapi.ts';
 import type { Effect, RepeatableRequests, RepeatedAnswer } from '../../../orders/repeatable-requests.ts';
 import type { DeliveryLog, DeliveryView, ReplayRequest } from '../../../webhooks/delivery-log.ts';
@@ -10,12 +9,12 @@ import type { Replays } from '../../../webhooks/replays.ts';
 import { secretMark } from '../../../webhooks/signature.ts';
 import { TestWaits } from '../../../webhooks/test-waits.ts';
 import type { WebhookEndpoint } from '../../../webhooks/webhook-endpoint.entity.ts';
-import type { Handlers } from '../api/api.ts';
 import { callerOf } from '../api/authenticate.ts';
 import type { Call } from '../api/call.ts';
 import { apiRoot, type Body, type Json } from '../api/contract.ts';
 import { repeatable, replayedHeader } from '../api/idempotency-header.ts';
-import { moment } from '../api/query-values.ts';
+import { moment, wholeNumber } from '../api/query-values.ts';
+import type { Handlers } from './handler.ts';
 
 type Schemas = components['schemas'];
 type SecretAnswer = Schemas['WebhookEndpointSecret'];
@@ -108,7 +107,7 @@ export function webhookHandlers({ endpoints, deliveries, requests, replays, lane
     },
     listWebhookDeliveries: async ({ path, query, call }) => {
       const endpoint = await own(call, path.endpoint_id);
-      const limit = query.limit === undefined ? usualLimit : Number.parseInt(formatDecimal(query.limit), 10);
+      const limit = wholeNumber(query.limit, usualLimit);
       const page = await deliveries.list(endpoint, { state: query.state ?? null, limit, cursor: query.cursor ?? null });
       const data = page.deliveries.map(deliveryView);
       return { status: 200, body: json({ data, has_more: page.nextCursor !== null, next_cursor: page.nextCursor }) };

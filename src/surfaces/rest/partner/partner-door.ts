@@ -1,0 +1,103 @@
+import { partnerInactive } from '../../../accounts/partners/authenticator.ts';
+import { AppError } from '../../../base/errors.ts';
+import type { PartnerLanes } from '../../../base/limits/partner-lanes.ts';
+import { orderNotFound } from '../../../orders/order-errors.ts';
+import { endpointNotFound } from '../../../webhooks/endpoint-service.ts';
+import { type Answer, jsonType } from '../api/answer.ts';
+import { type AnyRequest, type Door, notFound } from '../api/api.ts';
+import { missingKey, verifySignature } from '../api/authenticate.ts';
+import { type Call, turnOf } from '../api/call.ts';
+import type { OperationId } from '../api/contract.ts';
+import { type NearbyRows, type OperationRow, operationRows } from '../api/operations.ts';
+import type { RateLimit } from '../api/rate-limit.ts';
+import { docsAnswer, isDocs } from './docs.ts';
+
+/** How partners' programs come in: by key and rate limit, and by a signature where one is sent. */
+export class PartnerDoor implements Door<OperationId> {
+  readonly #rateLimit: RateLimit;
+  readonly #lanes: PartnerLanes;
+  readonly #nearby: NearbyRows;
+
+  /** @param lanes the turns of partners at the connections of requests. */
+  constructor(rateLimit: RateLimit, lanes: PartnerLanes, nearby: NearbyRows) {
+    this.#rateLimit = rateLimit;
+    this.#lanes = lanes;
+    this.#nearby = nearby;
+  }
+
+  admit(call: Call, id: OperationId | null): Promise<void> {
+    return this.#rateLimit.admit(call, id === null ? this.#nearby.of(call.method, call.path) : operationRows[id]);
+  }
+
+  authorize(call: Call, id: OperationId): void {
+    authorize(operationRows[id], call);
+  }
+
+  verify(call: Call, id: OperationId): void {
+    if (operationRows[id].scope !== 'public') verifySignature(call);
+  }
+
+  work<Result>({ call }: AnyRequest, id: OperationId, handle: () => Promise<Result> | Result) {
+    if (operationRows[id].turn !== 'whole') return handle();
+    return this.#lanes.work(turnOf(call), async () => {
+      requireClient(call);
+      return handle();
+    });
+  }
+
+  /** A malformed id gets the same answer as an unknown one, so that the answer reveals nothing. */
+  badPath(path: AnyRequest['path']): AppError {
+    if ('order_id' in path) return orderNotFound();
+    return 'endpoint_id' in path ? endpointNotFound() : notFound();
+  }
+
+  async elsewhere(call: Call): Promise<Answer | null> {
+    return isDocs(call) ? docsAnswer(call) : null;
+  }
+}
+
+/**
+ * Checks the key's rights to the operation before the request is read or validated.
+ *
+ * @throws AppError for a missing or ended key, an inactive partner, a foreign address or a scope
+ *   that the key lacks.
+ */
+export function authorize({ scope }: Pick<OperationRow, 'scope'>, { caller, authFailure }: Call): void {
+  if (scope === 'public') return;
+  if (!caller) throw authFailure ?? missingKey();
+  if (caller.partner.status !== 'active') throw partnerInactive();
+  if (!caller.addressAllowed) {
+    throw new AppError('address_not_allowed', 'this API key may not be used from your address');
+  }
+  const accepted = [scope].flat();
+  if (!accepted.some((one) => caller.scopes.includes(one))) {
+    throw new AppError('insufficient_scope', `this API key lacks the scope ${accepted.join(' or ')}`);
+  }
+}
+
+/**
+ * A client that gave up may send its request again, and the first one would hold that one up.
+ *
+ * @throws AppError invalid_request, which no one reads, when the client went away.
+ */
+function requireClient({ res }: Call): void {
+  if (res.destroyed) throw new AppError('invalid_request', 'the client went away before the turn of its request');
+}
+
+/** The common shape of all replies. The compiler has checked each reply by its own type. */
+type AnyReply = { status: number; headers?: Record<string, string> } & (
+  | { body?: string | Buffer }
+  | { image: Buffer }
+  | { stream: () => Promise<void> }
+);
+
+export function toAnswer(reply: AnyReply): Answer {
+  const { status, headers = {} } = reply;
+  if ('image' in reply) return { status, headers, type: 'image/svg+xml; charset=utf-8', body: reply.image };
+  if ('stream' in reply) {
+    // nginx would keep events until its buffer is full.
+    const unbuffered = { ...headers, 'X-Accel-Buffering': 'no' };
+    return { status, headers: unbuffered, type: 'text/event-stream', stream: reply.stream };
+  }
+  return reply.body === undefined ? { status, headers } : { status, headers, type: jsonType, body: reply.body };
+}
