@@ -139,6 +139,7 @@ export async function createRestListener(dependencies: RestDependencies): Promis
   const api = await openApi({
     document,
     root: apiRoot,
+    ignoreTrailingSlashes: true,
     absent: dependencies.sandbox === null ? [sandboxPaths] : [],
     door: (shapes) => new PartnerDoor(rateLimit, lanes, new NearbyRows(shapes)),
     handlers,

@@ -118,9 +118,9 @@ it('addresses and queries that no page sends are refused by name', async () => {
   const client = await signedIn();
   for (const [method, path, status, code] of [
     ['POST', '/keys/a%00b/revoke', 404, 'key_not_found'],
-    ['POST', '/keys/a%zzb/revoke', 404, 'not_found'],
+    ['POST', '/keys/a%zzb/revoke', 404, 'key_not_found'],
     ['GET', '/orders/a%00b', 404, 'order_not_found'],
-    ['GET', '/orders/%E0%A4%A', 404, 'not_found'],
+    ['GET', '/orders/%E0%A4%A', 404, 'order_not_found'],
     ['GET', '/orders?search=a%00b', 422, 'invalid_value'],
     ['GET', '/orders?coin=a%00b', 422, 'invalid_value'],
     ['GET', '/orders?search=%zz', 200, undefined],

@@ -38,7 +38,7 @@ describe('the row of an operation', () => {
 
 /** Who finds the operation of a request, and the row that counts it. */
 async function findersOf(absent: readonly string[] = []) {
-  const backend = await new ContractBackend(contract, apiRoot, absent).init();
+  const backend = await new ContractBackend(contract, { root: apiRoot, absent, ignoreTrailingSlashes: true }).init();
   const nearby = new NearbyRows(backend.index.shapes);
   const idOf = (method: string, path: string): OperationId | null => {
     try {

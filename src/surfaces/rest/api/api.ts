@@ -43,6 +43,7 @@ export interface ApiOptions<Id extends string> {
   readonly root: string;
   /** Beginnings of paths that this gateway does not have. */
   readonly absent?: readonly string[];
+  readonly ignoreTrailingSlashes: boolean;
   /** @param shapes the operations that this gateway has. */
   readonly door: (shapes: readonly OperationShape[]) => Door<Id>;
   readonly handlers: { readonly [Each in Id]: (request: never) => unknown };
@@ -63,8 +64,8 @@ export interface ApiOptions<Id extends string> {
  * reaches a handler.
  */
 export async function openApi<Id extends string>(options: ApiOptions<Id>): Promise<(call: Call) => Promise<Answer>> {
-  const { document, root, absent } = options;
-  const backend = new ContractBackend(document, root, absent);
+  const { document, root, absent = [], ignoreTrailingSlashes } = options;
+  const backend = new ContractBackend(document, { root, absent, ignoreTrailingSlashes });
   await backend.init();
   const { shapes } = backend.index;
   const door = options.door(shapes);
@@ -168,9 +169,10 @@ function refusalOf(security: Context['security']): unknown {
 }
 
 /** @throws Error when an answer is none of the contract. */
-function checkAnswer({ api, operation, response }: Context): Answer {
+function checkAnswer({ api, operation, response }: Context, call: Call): Answer {
   const { status, type, body, headers } = response as Answer;
-  const isPlainJson = type === jsonType && headers?.['Content-Encoding'] === undefined;
+  // The contract describes amounts as numbers.
+  const isPlainJson = type === jsonType && headers?.['Content-Encoding'] === undefined && !call.wantsTextAmounts;
   if (!operation || !isPlainJson || body === undefined) return response;
   const { errors } = api.validateResponse(JSON.parse(body.toString()), operation, status);
   if (errors) {

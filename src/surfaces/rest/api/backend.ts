@@ -73,6 +73,14 @@ function listOf(sent: string | string[] | undefined): string[] | undefined {
   return sent === undefined ? undefined : [sent].flat().flatMap((part) => part.split(','));
 }
 
+export interface BackendOptions {
+  /** The prefix of all paths. */
+  readonly root: string;
+  /** Beginnings of paths that this gateway does not have. */
+  readonly absent: readonly string[];
+  readonly ignoreTrailingSlashes: boolean;
+}
+
 /** A path of the contract and its operations by method. */
 interface Place {
   readonly pattern: RegExp;
@@ -92,9 +100,11 @@ class IndexedRouter extends OpenAPIRouter {
   /** Paths with parameters, in the contract's order. */
   readonly #templates: Place[] = [];
 
-  /** @param absent Beginnings of paths that this gateway does not have. */
-  constructor(definition: Document, apiRoot: string, absent: readonly string[]) {
-    super({ definition, apiRoot });
+  readonly #ignoresSlashes: boolean;
+
+  constructor(definition: Document, { root, absent, ignoreTrailingSlashes }: BackendOptions) {
+    super({ definition, apiRoot: root, ignoreTrailingSlashes });
+    this.#ignoresSlashes = ignoreTrailingSlashes;
     this.#operations = super.getOperations().filter(({ path }) => !absent.some((start) => path.startsWith(start)));
     for (const operation of this.#operations) {
       const shape = shapeOf(operation);
@@ -143,11 +153,10 @@ class IndexedRouter extends OpenAPIRouter {
     return { method, path, headers, params, query, cookies: none, requestBody: json };
   }
 
-  /** Trailing slashes are ignored. */
   #find(path: string): { place: Place; values: RegExpExecArray | null } | null {
     if (!path.startsWith(`${this.apiRoot}/`)) return null;
     let end = path.length;
-    while (path[end - 1] === '/') end--;
+    while (this.#ignoresSlashes && path[end - 1] === '/') end--;
     const below = path.slice(this.apiRoot.length, end);
     const place = this.#fixed.get(below);
     if (place) return { place, values: null };
@@ -219,16 +228,12 @@ const validators = new WeakMap<Document, OpenAPIValidator>();
  * which refuses valid 3.1 documents (openapistack/openapi-backend#532). Linters in CI check ours.
  */
 export class ContractBackend extends OpenAPIBackend {
-  readonly #absent: readonly string[];
+  readonly #options: BackendOptions;
   #index: IndexedRouter | undefined;
 
-  /**
-   * @param root the prefix of all paths.
-   * @param absent Beginnings of paths that this gateway does not have.
-   */
-  constructor(document: Document, root: string, absent: readonly string[] = []) {
-    super({ definition: document, apiRoot: root, quick: true, strict: true, validate: true });
-    this.#absent = absent;
+  constructor(document: Document, options: BackendOptions) {
+    super({ definition: document, apiRoot: options.root, quick: true, strict: true, validate: true });
+    this.#options = options;
   }
 
   override validateDefinition(): Document {
@@ -237,10 +242,10 @@ export class ContractBackend extends OpenAPIBackend {
 
   override async init(): Promise<this> {
     await super.init();
-    this.#index = new IndexedRouter(this.definition, this.apiRoot, this.#absent);
+    this.#index = new IndexedRouter(this.definition, this.#options);
     this.router = this.#index;
     const document = this.inputDocument as Document;
-    const known = validators.get(document) ?? validatorOf(this.definition, this.apiRoot);
+    const known = validators.get(document) ?? validatorOf(this.definition, this.#options);
     validators.set(document, known);
     this.validator = known;
     return this;
@@ -254,15 +259,16 @@ export class ContractBackend extends OpenAPIBackend {
 }
 
 /** Compiles the validators of all requests of a contract. Those of answers wait for their first use. */
-function validatorOf(definition: Document, apiRoot: string): OpenAPIValidator {
-  const router = new IndexedRouter(definition, apiRoot, []);
+function validatorOf(definition: Document, options: BackendOptions): OpenAPIValidator {
+  const router = new IndexedRouter(definition, { ...options, absent: [] });
   const validator = new OpenAPIValidator({
     definition,
     router,
     lazyCompileValidators: true,
     ajvOpts: { strictNumbers: true, allErrors: true, verbose: true, validateSchema: false, strict: false },
     customizeAjv: (_ajv, options) => {
-      const ajv = new Ajv2020(options as object);
+      // openapi-backend sets it for parameters. Text would then pass for a number.
+      const ajv = new Ajv2020({ ...(options as object), coerceTypes: false });
       addFormats.default(ajv);
       ajv.addFormat('int32', true);
       return ajv as never;

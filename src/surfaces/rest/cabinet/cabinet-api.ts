@@ -39,6 +39,7 @@ export function cabinetApi(options: CabinetApiOptions): Promise<(call: Call) => 
   return openApi({
     document: sharedCabinetContract(),
     root: cabinetApiRoot,
+    ignoreTrailingSlashes: false,
     door: () => new CabinetDoor(options),
     handlers: options.handlers,
     toAnswer,
