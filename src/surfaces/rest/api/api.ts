@@ -7,7 +7,7 @@ import { parseBody, readBody, readTextAmounts } from './body.ts';
 import type { Call } from './call.ts';
 import { faultsOf } from './validation-faults.ts';
 
-/** A request that the contract allows, whatever its operation. */
+/** A request that the contract allows, of any operation. */
 export interface AnyRequest {
   readonly path: Readonly<Record<string, string>>;
   /** Numbers are the texts that were sent. */

@@ -51,8 +51,8 @@ export class ContractRequest implements Request {
 
   /**
    * Reads the members of the query that the operation has, and ignores others. A list is split into
-   * its items. Text that is no JSON number (`0x10`, ` 1`, `Infinity`) stays text, so that the schema
-   * refuses it.
+   * its items. Text that is no JSON number (`0x10`, ` 1`, `Infinity`) stays text, so that the
+   * schema refuses it.
    */
   readQuery({ query }: OperationShape): void {
     if (query.length === 0) return;
@@ -258,7 +258,7 @@ export class ContractBackend extends OpenAPIBackend {
   }
 }
 
-/** Compiles the validators of all requests of a contract. Those of answers wait for their first use. */
+/** Compiles the validators of all requests. Those of answers are compiled at their first use. */
 function validatorOf(definition: Document, options: BackendOptions): OpenAPIValidator {
   const router = new IndexedRouter(definition, { ...options, absent: [] });
   const validator = new OpenAPIValidator({
