@@ -1,4 +1,5 @@
-import { type Prepared, type PreparedStatements, replanned } from '../../base/db/prepared.ts';
+import { replanned, type Statements } from '../../base/db/prepared.ts';
+import { type PartnerScope, ScopedStatement, type ScopedStatements } from '../order-scope.ts';
 import type { OrderStatus } from '../order-status.ts';
 import { orderNamed } from '../short-id.ts';
 import { clusterName, feedStart, partnerFeed, placeOf, placeOfTime } from './feed-place.ts';
@@ -82,12 +83,12 @@ export function filterText(filter: OrderListFilter): string {
 }
 
 /** Walks orders from the newest to the oldest, by (created_at, id). */
-const walkCreated = (name: string, source: string): Prepared =>
-  replanned(
+const walkCreated = (name: string, source: (orders: string) => string): ScopedStatement =>
+  new ScopedStatement(
     name,
-    `with scanned as materialized (
-  select o.* from ${source}
-   where o.partner_id = :partner::uuid and ${isCreatedInRange}
+    ({ orders }) => `with scanned as materialized (
+  select o.* from ${source(orders)}
+   where ${isCreatedInRange}
      and (o.created_at, o.id) < (coalesce('epoch'::timestamptz + :us::bigint * interval '1 microsecond', 'infinity'),
                                  coalesce(:id::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
    order by o.created_at desc, o.id desc limit :steps::integer
@@ -97,30 +98,36 @@ const walkCreated = (name: string, source: string): Prepared =>
     from scanned o
 )
 select id, us, fits, scanned::integer from step where fits or n = scanned order by n`,
+    replanned,
   );
 
-const allCreated = walkCreated('orders_created', 'exchange_order o');
+const allCreated = walkCreated('orders_created', (orders) => `${orders} o`);
 const namedCreated = walkCreated(
   'orders_named',
-  `(select * from exchange_order where id = any (:ids::uuid[])
-           union select * from exchange_order where short_id = any (:shortIds::text[])) o`,
+  (orders) => `(select * from ${orders} e where e.id = any (:ids::uuid[])
+           union select * from ${orders} e where e.short_id = any (:shortIds::text[])) o`,
 );
 
 /** Walks the events of a partner behind a place, with the orders that match a filter. */
-export const walkUpdated = replanned(
+const walkUpdated = new ScopedStatement(
   'orders_updated',
-  `with ${partnerFeed}, step as (
+  ({ orders }) => `with ${partnerFeed}, step as (
   select w.*, ${fits} and ${isNamed} and ${isCreatedInRange} as fits,
          row_number() over (order by w.xid, w.order_id, w.seq) as n, count(*) over () as scanned
-    from walked w join exchange_order o on o.id = w.order_id
+    from walked w join ${orders} o on o.id = w.order_id
 )
 select c.cluster, s.xid::text, s.order_id as id, s.seq, (extract(epoch from s.at) * 1000)::bigint::text as ms, s.fits,
        s.scanned::integer
   from (select ${clusterName} as cluster) c left join step s on s.fits or s.n = s.scanned
  order by s.n`,
+  replanned,
 );
 
-export const walkStatements: readonly Prepared[] = [allCreated, namedCreated, walkUpdated, placeOfTime];
+/** The statements of lists, for tests of their plans. */
+export const walkStatements = [
+  ...[allCreated, namedCreated, walkUpdated].map((statement) => statement.of('partner')),
+  placeOfTime,
+];
 
 interface CreatedRow {
   readonly id: string;
@@ -129,9 +136,9 @@ interface CreatedRow {
   readonly scanned: number;
 }
 
-/** What a page begins with: the partner, its filter, its size, and the place of a cursor. */
+/** What a page begins with: for whom, its filter, its size, and the place of a cursor. */
 export interface WalkStart {
-  readonly partnerId: string;
+  readonly scope: PartnerScope;
   readonly filter: OrderListFilter;
   readonly limit: number;
   /** Null begins at the start of the list. */
@@ -139,14 +146,13 @@ export interface WalkStart {
 }
 
 /** Finds a page of orders from the newest to the oldest. One statement. */
-export async function createdPage(statements: PreparedStatements, start: WalkStart): Promise<Walk> {
-  const { partnerId, filter, limit, place } = start;
+export async function createdPage(statements: ScopedStatements, start: WalkStart): Promise<Walk> {
+  const { scope, filter, limit, place } = start;
   const [us = null, id = null] = place?.split('.') ?? [];
   const isPlain = filter.statuses === null && filter.coinFrom === null && filter.coinTo === null;
   const steps = isPlain ? limit + 1 : mostSteps;
-  const rows = await statements.run<CreatedRow>(filter.names ? namedCreated : allCreated, {
+  const rows = await statements.run<CreatedRow>(scope, filter.names ? namedCreated : allCreated, {
     ...filterValues(filter),
-    partner: partnerId,
     us,
     id,
     steps,
@@ -173,14 +179,14 @@ interface UpdatedRow {
  * @throws AppError cursor_expired when the place is one of another cluster.
  */
 export async function updatedPage(
-  statements: PreparedStatements,
+  statements: ScopedStatements,
+  places: Statements,
   start: WalkStart & { readonly since: Date | null },
 ): Promise<Walk> {
-  const { partnerId, filter, limit, place, since } = start;
-  const begin = await feedStart(statements, place, since);
-  const rows = await statements.run<UpdatedRow>(walkUpdated, {
+  const { scope, filter, limit, place, since } = start;
+  const begin = await feedStart(places, place, since);
+  const rows = await statements.run<UpdatedRow>(scope, walkUpdated, {
     ...filterValues(filter),
-    partner: partnerId,
     ...begin.values,
     steps: mostSteps,
   });

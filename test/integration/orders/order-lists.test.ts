@@ -4,9 +4,9 @@ import { addressExample } from '../../../src/chains/addresses/address.ts';
 import type { ActionOffers } from '../../../src/orders/action-offers.ts';
 import { OrderPages } from '../../../src/orders/order-pages.ts';
 import { ListCursors } from '../../../src/orders/read/list-cursor.ts';
+import { OrderReads } from '../../../src/orders/read/order-reads.ts';
 import { walkStatements } from '../../../src/orders/read/order-walk.ts';
 import { PartnerEvents } from '../../../src/orders/read/partner-events.ts';
-import { PartnerOrders } from '../../../src/orders/read/partner-orders.ts';
 import { readContract } from '../../../src/surfaces/rest/api/contract.ts';
 import { copyOrder, inOtherCluster, rowsOf } from '../../support/gateway/order-pages.ts';
 import { feedCatchesUp, orderBody } from '../../support/gateway/orders.ts';
@@ -476,7 +476,7 @@ describe('the statements of lists', () => {
       await client.query('set enable_seqscan = off');
       for (const { name, text, parameters, isReplanned } of [
         ...walkStatements,
-        ...new PartnerOrders(options).statements,
+        ...new OrderReads(options).statements,
         ...new PartnerEvents(options.orm, options.cursors).statements,
       ]) {
         await client.query(`set plan_cache_mode = ${isReplanned ? 'force_custom_plan' : 'force_generic_plan'}`);

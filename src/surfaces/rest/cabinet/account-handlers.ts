@@ -7,6 +7,7 @@ import { fieldError } from '../../../base/errors.ts';
 import { type Big, parseDecimal } from '../../../base/money.ts';
 import { eventTypeNames } from '../../../orders/event-types.ts';
 import { orderNotFound } from '../../../orders/order-errors.ts';
+import type { PartnerScope } from '../../../orders/order-scope.ts';
 import { refundSentences } from '../../../orders/read/refund-reasons.ts';
 import { orderNamed } from '../../../orders/short-id.ts';
 import { repeatable, replayedHeader } from '../api/idempotency-header.ts';
@@ -39,7 +40,10 @@ function exactAmount(field: string, text: string): Big {
 /** Keys, orders, webhooks and reports. */
 export function accountHandlers(parts: CabinetParts) {
   const { keys, orders, endpoints, deliveries, statements, glance, cursors, audit, orm, turns } = parts;
-  const own = (request: { member: Parameters<typeof memberOf>[0]['member'] }) => memberOf(request).partnerId;
+  const own = (request: Parameters<typeof memberOf>[0]) => memberOf(request).partnerId;
+  const scopeOf = (request: Parameters<typeof memberOf>[0]): PartnerScope => {
+    return { kind: 'partner', partnerId: own(request) };
+  };
   return {
     getHome: async (request) => {
       const { partnerId, memberId } = memberOf(request);
@@ -149,7 +153,7 @@ export function accountHandlers(parts: CabinetParts) {
         coinFrom: plainText('coin', request.query.coin),
         coinTo: null,
       };
-      const page = await orders.list(own(request), {
+      const page = await orders.list(scopeOf(request), {
         filter,
         sort: 'created',
         updatedSince: null,
@@ -172,7 +176,7 @@ export function accountHandlers(parts: CabinetParts) {
         coinFrom: null,
         coinTo: null,
       };
-      const page = await orders.list(partnerId, {
+      const page = await orders.list(scopeOf(request), {
         filter: { ...none, names: [name] },
         sort: 'created',
         updatedSince: null,
@@ -180,7 +184,7 @@ export function accountHandlers(parts: CabinetParts) {
         cursor: null,
         withDetails: true,
       });
-      const { events } = await orders.events(name, partnerId);
+      const { events } = await orders.events(scopeOf(request), name);
       const [found] = page.orders;
       if (!found?.details) throw orderNotFound();
       const { order, details } = found;

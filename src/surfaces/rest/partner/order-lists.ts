@@ -3,9 +3,9 @@ import { AppError } from '../../../base/errors.ts';
 import { formatDecimal, jsonNumber } from '../../../base/money.ts';
 import type { components } from '../../../generated/openapi.ts';
 import type { ActionRequired, OrderDetails, PaymentDetails } from '../../../orders/read/order-details.ts';
-import type { ListedOrder, OrderListRequest, PartnerOrders } from '../../../orders/read/partner-orders.ts';
+import type { ListedOrder, OrderListRequest, OrderReads } from '../../../orders/read/order-reads.ts';
 import type { Handler } from '../api/api.ts';
-import { callerOf } from '../api/authenticate.ts';
+import { scopeOf } from '../api/authenticate.ts';
 import type { Json, Query } from '../api/contract.ts';
 import { amountedJson, jsonWriter } from '../api/json-writer.ts';
 import { jsonList, jsonValue, nestedWriter } from '../api/nested-json.ts';
@@ -21,14 +21,14 @@ const envelopeBytes = 1_024;
 const usualLimit = 20;
 
 /** GET /partner/orders */
-export function listOrdersHandler(document: Document, orders: PartnerOrders): Handler<'listOrders'> {
+export function listOrdersHandler(document: Document, orders: OrderReads): Handler<'listOrders'> {
   const write = orderWriter(document);
   const writeDetails = detailsWriter(document);
   const listed = ({ order, details }: ListedOrder): Json<Schemas['ListedOrder']> =>
     details ? `${write(order).slice(0, -1)},"details":${writeDetails(details)}}` : write(order);
   const writeList = nestedWriter(document, 'OrderList');
   return async ({ query, call }) => {
-    const page = await orders.list(callerOf(call).partner.id, listRequest(query));
+    const page = await orders.list(scopeOf(call), listRequest(query));
     const items: Json<Schemas['ListedOrder']>[] = [];
     let bytes = envelopeBytes;
     for (const order of page.orders) {
@@ -48,19 +48,19 @@ function members(items: readonly Json<Schemas['ListedOrder']>[], hasMore: boolea
 }
 
 /** GET /partner/orders/{order_id}/details */
-export function getOrderDetailsHandler(document: Document, orders: PartnerOrders): Handler<'getOrderDetails'> {
+export function getOrderDetailsHandler(document: Document, orders: OrderReads): Handler<'getOrderDetails'> {
   const write = detailsWriter(document);
   return async ({ path, call }) => {
-    return { status: 200, body: write(await orders.details(path.order_id, callerOf(call).partner.id)) };
+    return { status: 200, body: write(await orders.details(scopeOf(call), path.order_id)) };
   };
 }
 
 /** GET /partner/orders/{order_id}/events */
-export function listOrderEventsHandler(document: Document, orders: PartnerOrders): Handler<'listOrderEvents'> {
+export function listOrderEventsHandler(document: Document, orders: OrderReads): Handler<'listOrderEvents'> {
   const write = jsonWriter(document, 'OrderEvent');
   const writeList = nestedWriter(document, 'OrderEvents');
   return async ({ path, call }) => {
-    const { events, hasMore } = await orders.events(path.order_id, callerOf(call).partner.id);
+    const { events, hasMore } = await orders.events(scopeOf(call), path.order_id);
     const written = events.map(({ previousStatus, eventId, ...event }) =>
       write({ ...event, event_id: eventId, previous_status: previousStatus }),
     );

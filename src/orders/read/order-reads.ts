@@ -1,9 +1,18 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
-import { type Prepared, PreparedStatements, prepared, runRowIn } from '../../base/db/prepared.ts';
+import { type Prepared, PreparedStatements, type Statements } from '../../base/db/prepared.ts';
 import { type EventType, eventTypeOf } from '../event-types.ts';
 import { orderNotFound } from '../order-errors.ts';
-import { type PageLink, tokenHash } from '../order-pages.ts';
-import { isoTime, type OrderView, orderLookup } from '../order-statements.ts';
+import type { PageLink } from '../order-pages.ts';
+import {
+  type OrderScope,
+  type PageScope,
+  type PartnerScope,
+  type PublicScope,
+  ScopedStatement,
+  ScopedStatements,
+  type StaffScope,
+} from '../order-scope.ts';
+import { isoTime, type OrderLookup, type OrderView, orderLookup } from '../order-statements.ts';
 import type { OrderCause, OrderStatus } from '../order-status.ts';
 import { orderNamed } from '../short-id.ts';
 import { eventId } from './event-facts.ts';
@@ -84,7 +93,7 @@ export interface LinkedOrder {
   readonly partnerName: string;
 }
 
-export interface PartnerOrdersOptions extends DetailsSources {
+export interface OrderReadsOptions extends DetailsSources {
   readonly orm: MikroORM;
   readonly cursors: ListCursors;
   /** How long after the window a deposit that came in time may be mined. */
@@ -94,64 +103,76 @@ export interface PartnerOrdersOptions extends DetailsSources {
 /** Most events that are shown of one order: the newest. */
 export const mostEvents = 1_000;
 
-const orderEvents = prepared(
+const orderEvents = new ScopedStatement(
   'order_events',
-  `select e.order_id as "orderId", e.seq, e.to_status as status, e.from_status as "previousStatus", e.cause,
+  ({
+    orders,
+  }) => `select e.order_id as "orderId", e.seq, e.to_status as status, e.from_status as "previousStatus", e.cause,
        ${isoTime('e.at')} as at
-  from (select o.id from exchange_order o where o.id = :id::uuid and o.partner_id = :partner::uuid
+  from (select o.id from ${orders} o where o.id = :id::uuid
         union all
-        select o.id from exchange_order o where o.short_id = :shortId::text and o.partner_id = :partner) o
+        select o.id from ${orders} o where o.short_id = :shortId::text) o
   join order_event e on e.order_id = o.id
  order by e.seq desc limit ${mostEvents + 1}`,
 );
 
-const orderOfExternalId = prepared(
+const orderOfExternalId = new ScopedStatement(
   'order_of_external_id',
-  `select o.id, o.short_id as "shortId" from order_terms t join exchange_order o on o.id = t.order_id
-    where t.partner_id = :partner::uuid and t.external_id = :externalId::text`,
+  ({ orders }) => `select o.id, o.short_id as "shortId"
+     from order_terms t join ${orders} o on o.id = t.order_id and o.partner_id = t.partner_id
+    where t.external_id = :externalId::text`,
 );
 
-const publicStatus = prepared(
-  'public_status',
-  `select o.id, o.status, o.held_at is not null as "isHeld",
+const publicStatus = new ScopedStatement(
+  'status',
+  ({ orders }) => `select o.id, o.status, o.held_at is not null as "isHeld",
        exists (select from order_action a where a.order_id = o.id and a.outcome is null) as "isAsked",
        ${isoTime('o.updated_at')} as "updatedAt"
-  from exchange_order o join partner p on p.id = o.partner_id
- where o.id = :id::uuid and p.public_status`,
+  from ${orders} o
+ where o.id = :id::uuid`,
 );
 
 /** One statement and one plan for each token: unknown, revoked, or of a partner without pages. */
-const orderOfToken = prepared(
+const orderOfToken = new ScopedStatement(
   'order_of_token',
-  `select o.id, o.partner_id as partner, p.display_name as "partnerName"
-  from order_page l join exchange_order o on o.id = l.order_id join partner p on p.id = o.partner_id
- where l.token_hash = :tokenHash::bytea and p.order_page`,
+  ({ orders }) => `select o.id, p.display_name as "partnerName" from ${orders} o join partner p on p.id = o.partner_id`,
 );
 
-const pageLink = prepared(
+const pageLink = new ScopedStatement(
   'order_page_link',
-  `select l.nonce, l.key_version as "keyVersion"
-  from order_page l join exchange_order o on o.id = l.order_id join partner p on p.id = o.partner_id
- where l.order_id = :id::uuid and p.order_page`,
+  ({ orders }) => `select l.nonce, l.key_version as "keyVersion"
+  from ${orders} o join order_page l on l.order_id = o.id join partner p on p.id = o.partner_id
+ where o.id = :id::uuid and p.order_page`,
 );
 
-/** Lists of a partner's orders, and everything about one of them. It only reads. */
-export class PartnerOrders {
-  readonly #statements: PreparedStatements;
+/**
+ * Reads orders for REST, the cabinet, the pages of orders and staff. Each method takes the scope
+ * first: for whom it reads. The scope decides which orders exist for the method.
+ */
+export class OrderReads {
+  /** Of places in the feed, which belong to no order. */
+  readonly #places: Statements;
+  readonly #statements: ScopedStatements;
   readonly #cursors: ListCursors;
-  readonly #details: Prepared;
+  readonly #details: ScopedStatement;
   readonly #sources: DetailsSources;
 
-  constructor({ orm, cursors, depositGraceSec, ...sources }: PartnerOrdersOptions) {
+  constructor({ orm, cursors, depositGraceSec, ...sources }: OrderReadsOptions) {
     this.#sources = sources;
-    this.#statements = new PreparedStatements(orm);
+    const statements = new PreparedStatements(orm);
+    this.#places = statements;
+    this.#statements = new ScopedStatements(statements);
     this.#cursors = cursors;
     this.#details = orderDetailsStatement(depositGraceSec);
   }
 
   /** The statements of this class, for tests of their plans. */
   get statements(): readonly Prepared[] {
-    return [this.#details, orderEvents, publicStatus, orderOfToken, pageLink];
+    return [
+      ...[this.#details, orderEvents, pageLink, orderOfExternalId].map((statement) => statement.of('partner')),
+      ...[this.#details, orderOfToken].map((statement) => statement.of('page')),
+      publicStatus.of('public'),
+    ];
   }
 
   /**
@@ -162,46 +183,44 @@ export class PartnerOrders {
    * none of ours.
    * @throws AppError cursor_expired after a restore, with the time from which to begin again.
    */
-  async list(partnerId: string, request: OrderListRequest): Promise<OrderListPage> {
+  async list(scope: PartnerScope, request: OrderListRequest): Promise<OrderListPage> {
     const { sort, limit, cursor, updatedSince, withDetails } = request;
-    const bound = `${partnerId} ${sort} ${filterText(request.filter)}`;
+    const bound = `${scope.partnerId} ${sort} ${filterText(request.filter)}`;
     const place = cursor === null ? null : this.#cursors.read(bound, cursor);
-    const filter = await this.#named(partnerId, request.filter);
-    const start = { partnerId, filter, limit, place };
+    const filter = await this.#named(scope, request.filter);
+    const start = { scope, filter, limit, place };
     const walk =
       sort === 'created'
         ? await createdPage(this.#statements, start)
-        : await updatedPage(this.#statements, { ...start, since: updatedSince });
+        : await updatedPage(this.#statements, this.#places, { ...start, since: updatedSince });
     const write = (at: string): string => this.#cursors.write(bound, at);
     return {
-      orders: await this.#read(partnerId, walk, withDetails, write),
+      orders: await this.#read(scope, walk, withDetails, write),
       hasMore: walk.isCut,
       nextCursor: walk.isCut || sort === 'updated' ? write(walk.end) : null,
     };
   }
 
   /** Replaces the partner's own id of an order by ours, if the other names admit that order. */
-  async #named(partner: string, filter: OrderListFilter): Promise<OrderListFilter> {
+  async #named(scope: PartnerScope, filter: OrderListFilter): Promise<OrderListFilter> {
     const { externalId, names } = filter;
     if (externalId === null) return filter;
-    const found = await this.#statements.run<NamedOrder>(orderOfExternalId, { partner, externalId });
+    const found = await this.#statements.run<NamedOrder>(scope, orderOfExternalId, { externalId });
     const admitted = found.filter((order) => names === null || names.some((name) => isNamed(order, name)));
     return { ...filter, names: admitted.map(({ id }) => id) };
   }
 
   /** @throws AppError order_not_found, as `OrderService.find` does. */
-  async details(text: string, partnerId: string): Promise<OrderDetails> {
-    const named = orderNamed(text);
-    if (!named) throw orderNotFound();
-    const lookup = { partner: partnerId, id: null, shortId: null, ...named };
-    const [row] = await this.#statements.runRows<OrderDetailsRow>(this.#details, [lookup]);
+  async details(scope: PartnerScope | StaffScope, text: string): Promise<OrderDetails> {
+    const [row] = await this.#statements.runRows<OrderDetailsRow>(scope, this.#details, [namesOf(text)]);
     if (!row) throw orderNotFound();
     return orderDetails(row, this.#sources);
   }
 
-  /** Reads the details of an order of the partner inside the transaction that has changed it. */
-  async detailsIn(em: EntityManager, id: string, partner: string): Promise<OrderDetails> {
-    const [row] = await runRowIn<OrderDetailsRow>(em, this.#details, { partner, id, shortId: null });
+  /** Reads the details of an order inside the transaction that has changed it. */
+  async detailsIn(scope: PartnerScope | StaffScope, em: EntityManager, id: string): Promise<OrderDetails> {
+    const names = { id, shortId: null };
+    const [row] = await this.#statements.runRowIn<OrderDetailsRow>(em, scope, this.#details, names);
     if (!row) throw orderNotFound();
     return orderDetails(row, this.#sources);
   }
@@ -211,11 +230,8 @@ export class PartnerOrders {
    *
    * @throws AppError order_not_found, as `OrderService.find` does.
    */
-  async events(text: string, partnerId: string): Promise<OrderHistory> {
-    const named = orderNamed(text);
-    if (!named) throw orderNotFound();
-    const lookup = { partner: partnerId, id: null, shortId: null, ...named };
-    const rows = await this.#statements.run<EventRow>(orderEvents, lookup);
+  async events(scope: PartnerScope | StaffScope, text: string): Promise<OrderHistory> {
+    const rows = await this.#statements.run<EventRow>(scope, orderEvents, namesOf(text));
     // Every order has the event of its creation.
     if (rows.length === 0) throw orderNotFound();
     const events = rows.slice(0, mostEvents).toReversed();
@@ -234,46 +250,43 @@ export class PartnerOrders {
    *
    * @throws AppError order_not_found, also when its partner has not switched public status on.
    */
-  async publicStatus(text: string): Promise<PublicStatus> {
-    const named = orderNamed(text);
-    if (!named || !('id' in named)) throw orderNotFound();
-    const [row] = await this.#statements.run<PublicStatus>(publicStatus, named);
+  async publicStatus(scope: PublicScope, text: string): Promise<PublicStatus> {
+    const { id } = namesOf(text);
+    if (id === null) throw orderNotFound();
+    const [row] = await this.#statements.run<PublicStatus>(scope, publicStatus, { id });
     if (!row) throw orderNotFound();
     return row;
   }
 
   /**
-   * Finds an order by the token of its page. Null for every token that shows no page: an unknown
-   * one costs the same as a revoked one.
+   * Reads the order of a page. Null for every token that shows no page: an unknown one costs the
+   * same as a revoked one.
    */
-  async linked(token: string): Promise<LinkedOrder | null> {
-    const found = await this.#statements.run<{ id: string; partner: string; partnerName: string }>(orderOfToken, {
-      tokenHash: tokenHash(token),
-    });
-    const [named] = found;
+  async linked(scope: PageScope): Promise<LinkedOrder | null> {
+    const [named] = await this.#statements.run<{ id: string; partnerName: string }>(scope, orderOfToken, {});
     if (!named) return null;
-    const { id, partner, partnerName } = named;
-    const [order] = await this.#statements.runRows<OrderDetailsRow>(this.#details, [{ partner, id, shortId: null }]);
+    const { id, partnerName } = named;
+    const [order] = await this.#statements.runRows<OrderDetailsRow>(scope, this.#details, [{ id, shortId: null }]);
     if (!order) return null;
     return { order, details: orderDetails(order, this.#sources), cause: order.cause, partnerName };
   }
 
   /** The address of an order's page at this moment. Null without one. */
-  async publicUrl(id: string): Promise<string | null> {
-    const [link] = await this.#statements.run<PageLink>(pageLink, { id });
+  async publicUrl(scope: PartnerScope | StaffScope, id: string): Promise<string | null> {
+    const [link] = await this.#statements.run<PageLink>(scope, pageLink, { id });
     return link ? this.#sources.pages.urlOf(id, link) : null;
   }
 
   async #read(
-    partnerId: string,
+    scope: OrderScope,
     { found }: Walk,
     withDetails: boolean,
     write: (place: string) => string,
   ): Promise<ListedOrder[]> {
     if (found.length === 0) return [];
-    const lookups = found.map(({ id }) => ({ partner: partnerId, id, shortId: null }));
+    const lookups = found.map(({ id }) => ({ id, shortId: null }));
     const statement = withDetails ? this.#details : orderLookup;
-    const rows = await this.#statements.runRows<OrderDetailsRow>(statement, lookups);
+    const rows = await this.#statements.runRows<OrderDetailsRow>(scope, statement, lookups);
     const byPlace = new Map(rows.map((row) => [row.n, row]));
     return found.flatMap(({ before }, i) => {
       const row = byPlace.get(i + 1);
@@ -283,6 +296,13 @@ export class PartnerOrders {
       ];
     });
   }
+}
+
+/** @throws AppError order_not_found for text that names no order. */
+function namesOf(text: string): OrderLookup {
+  const named = orderNamed(text);
+  if (!named) throw orderNotFound();
+  return { id: null, shortId: null, ...named };
 }
 
 interface NamedOrder {
