@@ -22,6 +22,8 @@ export interface StaffScope {
   readonly kind: 'staff';
 }
 
+export const staffScope: StaffScope = { kind: 'staff' };
+
 /** The user of an order: the one order whose page has this token, while its partner has pages. */
 export interface PageScope {
   readonly kind: 'page';
@@ -72,6 +74,11 @@ const rules: Readonly<Record<ScopeKind, Rule>> = {
     orders: () => '(select v.* from exchange_order v join partner p on p.id = v.partner_id and p.public_status)',
   },
 };
+
+/** The condition of a scope on entities. Staff see all. */
+export function scopeWhere(scope: PartnerScope | StaffScope): { readonly partner?: string } {
+  return scope.kind === 'partner' ? { partner: scope.partnerId } : {};
+}
 
 /** The values of a scope, under the names of its columns. */
 export function scopeValues(scope: OrderScope): Readonly<Record<string, string | Buffer>> {

@@ -6,8 +6,8 @@ import { maxLiveKeys } from '../../../accounts/partners/partner-service.ts';
 import { fieldError } from '../../../base/errors.ts';
 import { type Big, parseDecimal } from '../../../base/money.ts';
 import { eventTypeNames } from '../../../orders/event-types.ts';
-import { orderNotFound } from '../../../orders/order-errors.ts';
 import type { PartnerScope } from '../../../orders/order-scope.ts';
+import { newestFirst } from '../../../orders/read/order-walk.ts';
 import { refundSentences } from '../../../orders/read/refund-reasons.ts';
 import { orderNamed } from '../../../orders/short-id.ts';
 import { repeatable, replayedHeader } from '../api/idempotency-header.ts';
@@ -144,57 +144,29 @@ export function accountHandlers(parts: CabinetParts) {
     listOrders: async (request) => {
       const { status, created_from, created_to, limit = usualLimit, cursor } = request.query;
       const search = plainText('search', request.query.search);
+      const isName = search !== null && orderNamed(search) !== null;
       const filter = {
         statuses: status ?? null,
-        names: search !== null && orderNamed(search) ? [search] : null,
-        externalId: search !== null && !orderNamed(search) ? search : null,
+        names: isName ? [search] : null,
+        externalId: isName ? null : search,
         createdFrom: moment('created_from', created_from),
         createdTo: moment('created_to', created_to),
         coinFrom: plainText('coin', request.query.coin),
-        coinTo: null,
       };
       const page = await orders.list(scopeOf(request), {
         filter,
-        sort: 'created',
-        updatedSince: null,
-        limit,
-        cursor: cursor ?? null,
+        orderBy: newestFirst,
+        page: { first: limit, after: cursor ?? null },
         withDetails: true,
       });
-      const data = page.orders.map(({ order, details }) => orderView(order, details));
+      const data = page.orders.map(({ row: { order, details } }) => orderView(order, details));
       return { body: { data, ...moreAfter(page.nextCursor) } };
     },
     getOrder: async (request) => {
-      const partnerId = own(request);
+      const scope = scopeOf(request);
       const { order_id: name } = request.path;
-      if (!orderNamed(name)) throw orderNotFound();
-      const none = {
-        statuses: null,
-        externalId: null,
-        createdFrom: null,
-        createdTo: null,
-        coinFrom: null,
-        coinTo: null,
-      };
-      const page = await orders.list(scopeOf(request), {
-        filter: { ...none, names: [name] },
-        sort: 'created',
-        updatedSince: null,
-        limit: 1,
-        cursor: null,
-        withDetails: true,
-      });
-      const { events } = await orders.events(scopeOf(request), name);
-      const [found] = page.orders;
-      if (!found?.details) throw orderNotFound();
-      const { order, details } = found;
-      const [more] = await orm.em
-        .fork()
-        .execute<{ recipient_tag: string | null; refund_address: string | null; refund_tag: string | null }[]>(
-          `select recipient_address_tag as recipient_tag, refund_address, refund_address_tag as refund_tag
-             from exchange_order where id = ?`,
-          [order.id],
-        );
+      const { order, details, destinations } = await orders.whole(scope, name);
+      const { events } = await orders.events(scope, name);
       const { terms } = details;
       return {
         body: {
@@ -206,9 +178,9 @@ export function accountHandlers(parts: CabinetParts) {
           deposit_address: order.depositAddress,
           deposit_tag: order.depositAddressTag,
           recipient_address: order.recipientAddress,
-          recipient_tag: more?.recipient_tag ?? null,
-          refund_address: more?.refund_address ?? null,
-          refund_tag: more?.refund_tag ?? null,
+          recipient_tag: destinations.recipientTag,
+          refund_address: destinations.refundAddress,
+          refund_tag: destinations.refundTag,
           confirmations: order.depositConfirmations,
           confirmations_required: order.depositConfirmationsRequired,
           metadata: details.metadata,
@@ -218,7 +190,7 @@ export function accountHandlers(parts: CabinetParts) {
             details.refundReason &&
             refundSentences(details.refundReason, {
               ...order,
-              partnerName: (await parts.partners.get(partnerId)).name,
+              partnerName: (await parts.partners.get(scope.partnerId)).name,
             }).join(' '),
           deposits: details.deposits.map((deposit) => depositView(deposit, parts.explorers)),
           payout: details.payout && paymentView(details.payout, parts.explorers),

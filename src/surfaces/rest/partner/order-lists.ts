@@ -2,8 +2,10 @@ import type { Document } from 'openapi-backend';
 import { AppError } from '../../../base/errors.ts';
 import { formatDecimal, jsonNumber } from '../../../base/money.ts';
 import type { components } from '../../../generated/openapi.ts';
+import type { PartnerScope } from '../../../orders/order-scope.ts';
 import type { ActionRequired, OrderDetails, PaymentDetails } from '../../../orders/read/order-details.ts';
-import type { ListedOrder, OrderListRequest, OrderReads } from '../../../orders/read/order-reads.ts';
+import type { ListedOrder, OrderPage, OrderReads } from '../../../orders/read/order-reads.ts';
+import { newestFirst } from '../../../orders/read/order-walk.ts';
 import type { Handler } from '../api/api.ts';
 import { scopeOf } from '../api/authenticate.ts';
 import type { Json, Query } from '../api/contract.ts';
@@ -28,18 +30,18 @@ export function listOrdersHandler(document: Document, orders: OrderReads): Handl
     details ? `${write(order).slice(0, -1)},"details":${writeDetails(details)}}` : write(order);
   const writeList = nestedWriter(document, 'OrderList');
   return async ({ query, call }) => {
-    const page = await orders.list(scopeOf(call), listRequest(query));
+    const page = await pageOf(orders, scopeOf(call), query);
     const items: Json<Schemas['ListedOrder']>[] = [];
     let bytes = envelopeBytes;
-    for (const order of page.orders) {
-      const item = listed(order);
+    for (const { row, before } of page.orders) {
+      const item = listed(row);
       bytes += Buffer.byteLength(item) + 1;
       if (bytes > mostBytes && items.length > 0) {
-        return { status: 200, body: writeList(members(items, true, order.cursor())) };
+        return { status: 200, body: writeList(members(items, true, before())) };
       }
       items.push(item);
     }
-    return { status: 200, body: writeList(members(items, page.hasMore, page.nextCursor)) };
+    return { status: 200, body: writeList(members(items, page.hasNext, page.nextCursor)) };
   };
 }
 
@@ -68,28 +70,35 @@ export function listOrderEventsHandler(document: Document, orders: OrderReads): 
   };
 }
 
-/** @throws AppError invalid_value for a time that does not exist, or text that no order has. */
-function listRequest(query: Query<'listOrders'>): OrderListRequest {
+/**
+ * The page that a query asks for.
+ *
+ * @throws AppError invalid_value for a time that does not exist, or text that no order has.
+ */
+async function pageOf(
+  orders: OrderReads,
+  scope: PartnerScope,
+  query: Query<'listOrders'>,
+): Promise<OrderPage<ListedOrder>> {
   const sort = query.sort ?? 'created';
   if (sort === 'created' && query.updated_since !== undefined) {
     throw new AppError('invalid_value', 'updated_since goes with sort=updated');
   }
-  return {
-    filter: {
-      statuses: query.status ?? null,
-      names: query.ids ?? null,
-      externalId: plainText('external_id', query.external_id),
-      createdFrom: moment('created_from', query.created_from),
-      createdTo: moment('created_to', query.created_to),
-      coinFrom: plainText('coin_from', query.coin_from),
-      coinTo: plainText('coin_to', query.coin_to),
-    },
-    sort,
-    updatedSince: moment('updated_since', query.updated_since),
-    limit: query.limit === undefined ? usualLimit : Number.parseInt(formatDecimal(query.limit), 10),
-    cursor: query.cursor ?? null,
-    withDetails: query.include?.includes('details') ?? false,
+  const filter = {
+    statuses: query.status ?? null,
+    names: query.ids ?? null,
+    externalId: plainText('external_id', query.external_id),
+    createdFrom: moment('created_from', query.created_from),
+    createdTo: moment('created_to', query.created_to),
+    coinFrom: plainText('coin_from', query.coin_from),
+    coinTo: plainText('coin_to', query.coin_to),
   };
+  const since = moment('updated_since', query.updated_since);
+  const limit = query.limit === undefined ? usualLimit : Number.parseInt(formatDecimal(query.limit), 10);
+  const cursor = query.cursor ?? null;
+  const withDetails = query.include?.includes('details') ?? false;
+  if (sort === 'updated') return orders.moved(scope, { filter, since, limit, cursor, withDetails });
+  return orders.list(scope, { filter, orderBy: newestFirst, page: { first: limit, after: cursor }, withDetails });
 }
 
 /**
