@@ -34,7 +34,7 @@ export async function openCabinet(
     glance: new Glance(orm, clock, stats),
     limits: new OwnLimits({ orm, clock, partners, openOrders, limiter, settings: config }),
     statements: new Statements(orm),
-    orders: own.partnerOrders,
+    orders: own.orderReads,
     explorers: wallets,
     replays,
     cursors,

@@ -33,7 +33,7 @@ export async function openRest(
 ): Promise<Listener | null> {
   const { config, clock, servesPartners, log, metrics, outside, closing } = foundation;
   if (!servesPartners) return null;
-  const { orm, partnerOrders } = requests;
+  const { orm, orderReads } = requests;
   const replays = await openReplays(foundation, shared);
   const cabinet = await openCabinet(foundation, shared, { ...admission, replays });
   const recorder = new TrafficRecorder(orm, clock, () => metrics.requestCounts());
@@ -52,7 +52,7 @@ export async function openRest(
     ...shared,
     ...requests,
     ...admission,
-    orderPageSite: new OrderPageSite(partnerOrders, shared.wallets, clock),
+    orderPageSite: new OrderPageSite(orderReads, shared.wallets, clock),
     replays,
     cabinet,
     sandbox: await openSandbox(foundation, shared, orm),

@@ -65,7 +65,7 @@ export async function openStaffApi(
   return createStaffApi(
     {
       schema,
-      sources: { orm, clock, live: new LiveFeed(orm, clock, log), stats, wallets, openOrders },
+      sources: { orm, clock, live: new LiveFeed(orm, clock, log), stats, wallets, openOrders, orders: own.orderReads },
       limiter: parts.limiter,
       log,
       operationsPerMin: config.RATE_LIMIT_STAFF_PER_MIN,

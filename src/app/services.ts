@@ -36,8 +36,8 @@ import { OrderChoices } from '../orders/order-choices.ts';
 import { OrderPages, pagePurpose } from '../orders/order-pages.ts';
 import type { OrderView } from '../orders/order-statements.ts';
 import { cursorPurpose, ListCursors } from '../orders/read/list-cursor.ts';
+import { OrderReads } from '../orders/read/order-reads.ts';
 import { PartnerEvents } from '../orders/read/partner-events.ts';
-import { PartnerOrders } from '../orders/read/partner-orders.ts';
 import { RepeatableRequests } from '../orders/repeatable-requests.ts';
 import { PayoutHolds } from '../settlement/pay/payout-holds.ts';
 import { DeliveryLog } from '../webhooks/delivery-log.ts';
@@ -146,7 +146,7 @@ export function gatewayServices(orm: MikroORM, shared: GatewayShared) {
   const changes = new LockedChanges(orm, clock);
   return {
     ...services(orm, shared),
-    partnerOrders: new PartnerOrders({
+    orderReads: new OrderReads({
       orm,
       offers,
       pages,

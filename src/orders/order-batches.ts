@@ -1,7 +1,8 @@
 import { type BatchBounds, Batcher, runAlone } from '../base/db/batcher.ts';
-import type { Prepared, PreparedStatements } from '../base/db/prepared.ts';
+import type { Prepared, PreparedStatements, RowValues } from '../base/db/prepared.ts';
 import { sqlSpan } from '../base/db/traced-queries.ts';
 import { span } from '../base/telemetry/tracing.ts';
+import { type PartnerScope, scopeValues } from './order-scope.ts';
 import { type CreateOutcome, type OrderLookup, type OrderView, orderLookup } from './order-statements.ts';
 
 /** Told of each batch: its statement, its requests, and how long the first one has waited. */
@@ -33,6 +34,9 @@ const lookupBounds: BatchBounds = {
   waiting: 4_096,
 };
 
+/** A batch has look-ups of many partners, each with its own scope. */
+const partnerLookup = orderLookup.of('partner');
+
 /**
  * The creates and look-ups of requests that wait at the same moment, as one statement of each kind.
  *
@@ -44,15 +48,15 @@ export class OrderBatches {
   readonly #statements: PreparedStatements;
   readonly #onBatch: OnBatch;
   readonly #creates = new Map<Prepared, Batcher<CreateRow, CreateOutcome | null>>();
-  readonly #lookups: Batcher<OrderLookup, OrderView | null>;
+  readonly #lookups: Batcher<RowValues, OrderView | null>;
 
   constructor(statements: PreparedStatements, onBatch: OnBatch = () => {}) {
     this.#statements = statements;
     this.#onBatch = onBatch;
     this.#lookups = new Batcher({
       bounds: lookupBounds,
-      run: async (lookups) => inOrder(lookups, await statements.runRows<Numbered<OrderView>>(orderLookup, lookups)),
-      onBatch: (items, waitedMs) => onBatch(orderLookup.name, items, waitedMs),
+      run: async (lookups) => inOrder(lookups, await statements.runRows<Numbered<OrderView>>(partnerLookup, lookups)),
+      onBatch: (items, waitedMs) => onBatch(partnerLookup.name, items, waitedMs),
     });
   }
 
@@ -71,8 +75,8 @@ export class OrderBatches {
   }
 
   /** Finds an order. Null when the partner has none of that name. Throws as `create` does. */
-  find(lookup: OrderLookup): Promise<OrderView | null> {
-    return traced(orderLookup, this.#lookups.add(lookup));
+  find(scope: PartnerScope, lookup: OrderLookup): Promise<OrderView | null> {
+    return traced(partnerLookup, this.#lookups.add({ ...lookup, ...scopeValues(scope) }));
   }
 
   #batcherOf(statement: Prepared): Batcher<CreateRow, CreateOutcome | null> {

@@ -19,6 +19,7 @@ import { type OnBatch, OrderBatches } from './order-batches.ts';
 import { type CreateOrder, type Draft, OrderDrafts, orderWarnings } from './order-drafts.ts';
 import { orderNotFound } from './order-errors.ts';
 import type { OrderPages } from './order-pages.ts';
+import type { PartnerScope } from './order-scope.ts';
 import {
   addressPlaceholder,
   type CreateOutcome,
@@ -183,10 +184,10 @@ export class OrderService {
    * @throws AppError order_not_found: the same for an unknown order, another partner's order, and
    * malformed text.
    */
-  async find(text: string, partnerId: string): Promise<OrderView> {
+  async find(scope: PartnerScope, text: string): Promise<OrderView> {
     const named = orderNamed(text);
     if (!named) throw orderNotFound();
-    const order = await this.#batches.find({ partner: partnerId, id: null, shortId: null, ...named });
+    const order = await this.#batches.find(scope, { id: null, shortId: null, ...named });
     if (!order) throw orderNotFound();
     annotate({ 'order.id': order.id });
     return order;

@@ -1,6 +1,7 @@
 import { givenRows, type Prepared, prepared } from '../base/db/prepared.ts';
 import { isOwnAddress } from '../chains/addresses/own-address.ts';
 import type { RateType } from '../market/rates/quote.ts';
+import { ScopedStatement, type Sight } from './order-scope.ts';
 import type { OrderStatus } from './order-status.ts';
 
 /** The partner's view of an order. Amounts are plain decimal text, times are ISO 8601 in UTC. */
@@ -36,7 +37,6 @@ export const decimal = (column: string): string => `trim_scale(${column})::text`
 
 /** An order that is looked up, by one of its names. */
 export type OrderLookup = {
-  readonly partner: string;
   readonly id: string | null;
   readonly shortId: string | null;
 };
@@ -52,23 +52,22 @@ const orderColumns = `o.id, o.short_id as "shortId", o.status, ${isoTime('o.crea
        o.deposit_confirmations as "depositConfirmations",
        o.deposit_confirmations_required as "depositConfirmationsRequired", o.payout_txid as "payoutTxid"`;
 
-/** The partner's orders of the given names: `asked`, with `o` and `d` of each. */
-const askedOrders = `asked
-  join lateral (select * from exchange_order e where e.id = asked.id
-                union all select * from exchange_order e where e.short_id = asked.short_id) o
-    on o.partner_id = asked.partner
+/** The visible orders of the given names: `asked`, with `o` and `d` of each. */
+const askedOrders = ({ ordersOfRow }: Sight): string => `asked
+  join lateral (select * from ${ordersOfRow} e where e.id = asked.id
+                union all select * from ${ordersOfRow} e where e.short_id = asked.short_id) o on true
   join deposit_address d on d.id = o.deposit_address_id`;
 
 /**
- * Makes a statement that finds many orders: each by its partner and one of its names. An unknown
- * order has no row. `joins` and `columns` add to what `OrderView` has.
+ * Makes a statement that finds many orders, each by one of its names. An order that is unknown, or
+ * that its scope does not see, has no row. `joins` and `columns` add to what `OrderView` has.
  */
-export function orderLookupWith(name: string, columns = '', joins = ''): Prepared {
-  return prepared(
+export function orderLookupWith(name: string, columns = '', joins = ''): ScopedStatement {
+  return new ScopedStatement(
     name,
-    `with ${givenRows({ partner: 'uuid', id: 'uuid', shortId: 'text' })}
+    (sight) => `with ${givenRows({ ...sight.columns, id: 'uuid', shortId: 'text' })}
 select asked.n::int, ${orderColumns}${columns}
-  from ${askedOrders}${joins}`,
+  from ${askedOrders(sight)}${joins}`,
   );
 }
 

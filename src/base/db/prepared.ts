@@ -39,6 +39,12 @@ export function replanned(name: string, text: string): Prepared {
 /** A value of a prepared statement, or one column of its rows. */
 type Value = string | number | Buffer | null;
 
+/** The values of a statement, by the names of its parameters. */
+export type StatementValues = Readonly<Record<string, Value | readonly string[]>>;
+
+/** A given row of a statement, by the names of its columns. */
+export type RowValues = Readonly<Record<string, Value>>;
+
 /**
  * A table of given rows for a prepared statement: a named array for each column. The column `n`
  * counts the rows from 1.
@@ -58,7 +64,7 @@ export function givenRows(types: Readonly<Record<string, string>>): string {
 )`;
 }
 
-const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+export const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /**
  * Runs prepared statements on the connections of the mapper, each in one round trip as a
@@ -78,10 +84,7 @@ export class PreparedStatements {
    *
    * @throws the driver's error, with `code` and `constraint` as PostgreSQL gave them.
    */
-  async run<Row extends object>(
-    statement: Prepared,
-    values: Readonly<Record<string, Value | readonly string[]>>,
-  ): Promise<Row[]> {
+  async run<Row extends object>(statement: Prepared, values: StatementValues): Promise<Row[]> {
     return span(`postgresql ${statement.name}`, sqlSpan, () =>
       this.#query<Row>(
         statement,
@@ -96,10 +99,7 @@ export class PreparedStatements {
    *
    * @throws the driver's error, as `run` does.
    */
-  async runRows<Row extends object>(
-    statement: Prepared,
-    rows: readonly Readonly<Record<string, Value>>[],
-  ): Promise<Row[]> {
+  async runRows<Row extends object>(statement: Prepared, rows: readonly RowValues[]): Promise<Row[]> {
     return this.#query<Row>(
       statement,
       statement.parameters.map((each) => arrayText(rows, each)),
@@ -125,7 +125,7 @@ const mustBeEscaped = /["\\]/;
  * characters to escape, which hardly any has.
  * https://www.postgresql.org/docs/15/arrays.html#ARRAYS-IO
  */
-function arrayText(rows: readonly Readonly<Record<string, Value>>[], column: string): string {
+function arrayText(rows: readonly RowValues[], column: string): string {
   let text = '{';
   for (const [i, row] of rows.entries()) {
     const value = row[column] ?? null;
@@ -148,10 +148,7 @@ export type Statements = Pick<PreparedStatements, 'run'>;
 /** Runs statements inside the transaction of `em`. There each is planned anew. */
 export function statementsIn(em: EntityManager): Statements {
   return {
-    run: <Row extends object>(
-      { text, parameters }: Prepared,
-      values: Readonly<Record<string, Value | readonly string[]>>,
-    ): Promise<Row[]> => {
+    run: <Row extends object>({ text, parameters }: Prepared, values: StatementValues): Promise<Row[]> => {
       const given: unknown[] = [];
       const sql = text.replace(/\$(\d+)/g, (_, number: string) => {
         const value = values[parameters[Number.parseInt(number, 10) - 1] ?? ''] ?? null;
@@ -170,7 +167,7 @@ export function statementsIn(em: EntityManager): Statements {
 export async function runRowIn<Row extends object>(
   em: EntityManager,
   { text, parameters }: Prepared,
-  row: Readonly<Record<string, string | null>>,
+  row: RowValues,
 ): Promise<Row[]> {
   const values: string[] = [];
   const sql = text.replace(/\$(\d+)/g, (_, number: string) => {

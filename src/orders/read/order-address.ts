@@ -1,6 +1,6 @@
 import { AppError } from '../../base/errors.ts';
 import { type OrderStatus, orderStatuses } from '../order-status.ts';
-import type { OrderFilter } from './order-search.ts';
+import type { OrderFilter } from './order-filter.ts';
 
 /** The filters that the address of the console's order list carries. */
 export const addressFilters = ['q', 'status', 'partner', 'coin', 'held', 'attention', 'from', 'to'] as const;

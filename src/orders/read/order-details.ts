@@ -162,7 +162,8 @@ export function orderDetailsStatement(graceSec: number) {
        ${decimal('o.service_fee_quoted')} as "serviceFeeQuoted", ${decimal('o.network_fee_quoted')} as "networkFeeQuoted",
        ${decimal('t.amount_from')} as "tradeFrom", ${decimal('t.amount_to')} as "tradeTo",
        ${decimal('t.service_fee')} as "tradeServiceFee", ${decimal('t.network_fee')} as "tradeNetworkFee",
-       o.refund_address is not null as "hasRefundAddress", o.refund_address_set_at is not null as "isLateAddress",
+       o.recipient_address_tag as "recipientTag", o.refund_address as "refundAddress", o.refund_address_tag as "refundTag",
+       o.refund_address_set_at is not null as "isLateAddress",
        last.cause = 'refund_needs_approval' or exists (
          select from deposit s where s.order_id = o.id and s.problem = '${aboveLateLimit}') as "awaitsApproval",
        o.fee_rate::text as "feeRate", m.external_id as "externalId", m.metadata, m.policy, m.markup_bps as "markupBps",
@@ -200,8 +201,15 @@ export function orderDetailsStatement(graceSec: number) {
   );
 }
 
+/** Where an order pays, beside the address of its recipient. Only its partner reads them. */
+export interface Destinations {
+  readonly recipientTag: string | null;
+  readonly refundAddress: string | null;
+  readonly refundTag: string | null;
+}
+
 /** A row of the statement. */
-export interface OrderDetailsRow extends OrderView, Omit<RefundRow, 'status'> {
+export interface OrderDetailsRow extends OrderView, Destinations, Omit<RefundRow, 'status'> {
   /** The number of the order in its batch, from 1. */
   readonly n: number;
   readonly seq: number;
@@ -226,7 +234,6 @@ export interface OrderDetailsRow extends OrderView, Omit<RefundRow, 'status'> {
   /** The link of the page, while its partner has pages. */
   readonly pageNonce: Buffer | null;
   readonly pageKeyVersion: number | null;
-  readonly hasRefundAddress: boolean;
   readonly isLateAddress: boolean;
   /** Whether a refund to the late address is above the limit, and waits for staff. */
   readonly awaitsApproval: boolean;
@@ -282,12 +289,12 @@ function actionRequired(row: OrderDetailsRow, action: OpenAction, offers: Action
       amountTo: formatDecimal(offer.terms.amountTo),
       validUntil: offer.validUntil.toISOString(),
     },
-    refund: refund && { amount: formatDecimal(refund), needsAddress: !row.hasRefundAddress },
+    refund: refund && { amount: formatDecimal(refund), needsAddress: row.refundAddress === null },
   };
 }
 
-function refundAddressOf({ hasRefundAddress, isLateAddress, awaitsApproval }: OrderDetailsRow) {
-  if (!hasRefundAddress) return 'none';
+function refundAddressOf({ refundAddress, isLateAddress, awaitsApproval }: OrderDetailsRow) {
+  if (refundAddress === null) return 'none';
   if (!isLateAddress) return 'given';
   return awaitsApproval ? 'awaits_approval' : 'set_later';
 }

@@ -1,7 +1,7 @@
-import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { replanned } from '../../base/db/prepared.ts';
+import { ScopedStatement, type ScopedStatements, type StaffScope } from '../order-scope.ts';
 import { decimal, isoTime } from '../order-statements.ts';
 import { csvLine } from './csv.ts';
-import { newestOrderIds, type OrderFilter } from './order-search.ts';
 
 /** Most orders of one file. */
 export const mostExported = 50_000;
@@ -46,36 +46,27 @@ const columns: readonly (readonly [name: string, sql: string])[] = [
   ['payout_txid', 'o.payout_txid'],
 ];
 
-/**
- * Chooses the orders of a file: the newest ones of a filter. The audit log can thus name the number
- * of rows before the file begins. 50,000 ids take about 5 MB.
- *
- * @throws AppError invalid_value as `searchOrders`.
- */
-export async function chooseOrders(
-  em: EntityManager,
-  filter: OrderFilter,
-  now: Date,
-  most = mostExported,
-): Promise<ChosenOrders> {
-  const ids = await newestOrderIds(em, filter, most + 1, now);
-  return { ids: ids.slice(0, most), isCut: ids.length > most };
-}
+const orderRows = new ScopedStatement(
+  'orders_csv',
+  ({ orders }) => `select o.id, jsonb_build_array(${columns.map(([, sql]) => sql).join(', ')}) as cells
+  from ${orders} o join partner p on p.id = o.partner_id join deposit_address a on a.id = o.deposit_address_id
+ where o.id = any (:ids::uuid[])`,
+  replanned,
+);
 
 /**
  * Writes orders as CSV, in parts. Each part is a statement of its own, so that a slow reader holds
  * no connection and no snapshot. A file that was cut says so in its last line.
  */
-export async function* orderCsv(orm: MikroORM, { ids, isCut }: ChosenOrders): AsyncGenerator<string> {
+export async function* orderCsv(
+  statements: ScopedStatements,
+  scope: StaffScope,
+  { ids, isCut }: ChosenOrders,
+): AsyncGenerator<string> {
   yield csvLine(columns.map(([name]) => name));
   for (let start = 0; start < ids.length; start += pageSize) {
     const page = ids.slice(start, start + pageSize);
-    const rows = await orm.em.fork().execute<{ id: string; cells: (string | null)[] }[]>(
-      `select o.id, jsonb_build_array(${columns.map(([, sql]) => sql).join(', ')}) as cells
-         from exchange_order o join partner p on p.id = o.partner_id join deposit_address a on a.id = o.deposit_address_id
-        where o.id in (${page.map(() => '?').join(', ')})`,
-      page,
-    );
+    const rows = await statements.run<{ id: string; cells: (string | null)[] }>(scope, orderRows, { ids: page });
     const byId = new Map(rows.map(({ id, cells }) => [id, cells]));
     yield page.map((id) => csvLine(byId.get(id) ?? [])).join('');
   }

@@ -2,7 +2,8 @@ import { Field, ID, InputType, Int, ObjectType, registerEnumType } from 'type-gr
 import type { RateType } from '../../market/rates/quote.ts';
 import type { Order } from '../../orders/order.entity.ts';
 import type { OrderStatus } from '../../orders/order-status.ts';
-import type { OrderFilter, OrderSorting } from '../../orders/read/order-search.ts';
+import type { OrderFilter } from '../../orders/read/order-filter.ts';
+import type { OrderSorting } from '../../orders/read/order-walk.ts';
 import { PageInfoType } from './server/connection.ts';
 import { OrderCauseEnum, OrderStatusEnum, RateTypeEnum } from './server/enumerations.ts';
 import { DateTime, Decimal } from './server/scalars.ts';

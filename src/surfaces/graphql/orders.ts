@@ -8,16 +8,17 @@ import { AppError } from '../../base/errors.ts';
 import { Big, formatDecimal } from '../../base/money.ts';
 import type { BookedLine } from '../../ledger/ledger.ts';
 import { markupPart } from '../../market/rates/binding-terms.ts';
-import { Order } from '../../orders/order.entity.ts';
+import type { Order } from '../../orders/order.entity.ts';
 import type { OrderAction } from '../../orders/order-action.entity.ts';
 import type { OrderEvent } from '../../orders/order-event.entity.ts';
 import type { OrderNote } from '../../orders/order-note.entity.ts';
 import { addNote } from '../../orders/order-notes.ts';
 import type { OrderPages } from '../../orders/order-pages.ts';
+import { staffScope } from '../../orders/order-scope.ts';
 import type { MarkupAccrual } from '../../orders/read/order-agreements.ts';
-import { countOrders, type OrderFilter, searchOrders } from '../../orders/read/order-search.ts';
+import type { OrderFilter } from '../../orders/read/order-filter.ts';
+import { newestFirst } from '../../orders/read/order-walk.ts';
 import { shownTerms } from '../../orders/read/shown-terms.ts';
-import { orderNamed } from '../../orders/short-id.ts';
 import type { Deposit } from '../../settlement/rows/deposit.entity.ts';
 import type { Payment } from '../../settlement/rows/payment.entity.ts';
 import type { StaffAction, StaffActionName } from '../../settlement/rows/staff-action.entity.ts';
@@ -57,8 +58,8 @@ const countCap = 10_000;
 @Resolver(() => OrderConnectionType)
 export class OrderConnectionResolver {
   @FieldResolver(() => OrderCountType, { description: 'Number of orders on all pages, counted up to 10,000.' })
-  async count(@Root() { filter }: OrderConnectionType, @Ctx() { em }: GraphqlContext): Promise<OrderCountType> {
-    const value = await countOrders(em, filter, countCap);
+  async count(@Root() { filter }: OrderConnectionType, @Ctx() { orders }: GraphqlContext): Promise<OrderCountType> {
+    const value = await orders.count(staffScope, filter, countCap);
     return { value, isExact: value < countCap };
   }
 }
@@ -93,17 +94,18 @@ export class OrderResolver {
     filterInput: OrderFilterInput | null,
     @Arg('orderBy', () => OrderOrderInput, { nullable: true, description: 'Sort order; newest first by default.' })
     orderBy: OrderOrderInput | null,
-    @Ctx() { em }: GraphqlContext,
+    @Ctx() { em, orders }: GraphqlContext,
   ): Promise<OrderConnectionType> {
     const { backwards, size, cursor } = pageOf(pageArgs);
-    const filter = omitNullish(filterInput ?? {}) as OrderFilter;
-    const found = await searchOrders(em, {
+    const filter: OrderFilter = filterInput ?? {};
+    const request = {
       filter,
-      orderBy: orderBy ?? { field: 'created', direction: 'desc' },
+      orderBy: orderBy ?? newestFirst,
       page: backwards ? { last: size, before: cursor } : { first: size, after: cursor },
       now: this.#clock.now(),
-    });
-    const edges = found.orders.map((node, index) => ({ node, cursor: found.cursors[index] ?? '' }));
+    };
+    const found = await orders.listEntities(staffScope, em, request).catch(wrongCursor);
+    const edges = found.orders.map(({ row, behind }) => ({ node: row, cursor: behind() }));
     return {
       edges,
       filter,
@@ -120,9 +122,9 @@ export class OrderResolver {
   @Query(() => OrderType, { description: 'One order, by its id or short id.' })
   async order(
     @Arg('id', () => ID, { description: 'Id or short id, in upper or lower case.' }) id: string,
-    @Ctx() { em }: GraphqlContext,
+    @Ctx() { em, orders }: GraphqlContext,
   ): Promise<Order> {
-    return findOrder(em, id);
+    return orders.entity(staffScope, em, id);
   }
 
   @FieldResolver(() => PartnerType, { description: 'The partner that created it.' })
@@ -297,7 +299,7 @@ export class OrderResolver {
     @Arg('text', () => String, { description: 'The note, 1 to 4000 characters.' }) text: string,
     @Ctx() context: GraphqlContext,
   ): Promise<OrderNote> {
-    const { id } = await findOrder(context.em, orderId);
+    const { id } = await context.orders.entity(staffScope, context.em, orderId);
     return this.#audit.act(context.actor, 'orderNote', 'a note for colleagues', async (em) => {
       const note = await addNote(em, this.#clock, { orderId: id, staffId: context.caller.id, text });
       return { result: note, target: `order:${id}` };
@@ -413,7 +415,7 @@ export class OrderResolver {
     reason: string,
     change: (em: EntityManager, order: Order, now: Date) => Promise<void>,
   ): Promise<Order> {
-    const order = await findOrder(context.em, orderId);
+    const order = await context.orders.entity(staffScope, context.em, orderId);
     return this.#audit.act(context.actor, operation, reason, async (em) => {
       await change(em, order, this.#clock.now());
       return { result: order, target: `order:${order.id}` };
@@ -430,7 +432,7 @@ export class OrderResolver {
     if (depositId !== undefined && !isUuid(depositId)) {
       throw new AppError('deposit_not_found', 'there is no such deposit');
     }
-    const order = orderId === undefined ? null : await findOrder(context.em, orderId);
+    const order = orderId === undefined ? null : await context.orders.entity(staffScope, context.em, orderId);
     return this.#audit.act(context.actor, operation, reason, async (em) => {
       const made = await this.#actions.propose(
         {
@@ -455,12 +457,10 @@ export class OrderResolver {
   }
 }
 
-/** @throws AppError order_not_found */
-export async function findOrder(em: EntityManager, id: string): Promise<Order> {
-  const where = orderNamed(id);
-  const order = where && (await em.findOne(Order, where, { populate: ['depositAddress'], strategy: 'joined' }));
-  if (!order) throw new AppError('order_not_found', 'there is no such order');
-  return order;
+/** Staff know one code for all that is wrong with a page. */
+function wrongCursor(error: unknown): never {
+  if (!(error instanceof AppError) || error.kind !== 'invalid_cursor') throw error;
+  throw new AppError('invalid_value', 'this is not a cursor of a page of orders in this sorting');
 }
 
 function existing<Row>(row: Row | null): Row {

@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { MikroORM } from '@mikro-orm/postgresql';
 import { type Request, type Response, Router } from 'express';
 import type { AuditLog } from '../../accounts/staff/audit/audit-log.ts';
 import { isPermitted, permissions } from '../../accounts/staff/permissions.ts';
@@ -11,8 +10,9 @@ import { addressKeys, addressPrefix } from '../../base/limits/client-address.ts'
 import type { Limiter } from '../../base/limits/limiter.ts';
 import { errorMembers, type Log } from '../../base/log.ts';
 import type { Config } from '../../config/settings.ts';
+import { staffScope } from '../../orders/order-scope.ts';
 import { filterOfAddress } from '../../orders/read/order-address.ts';
-import { chooseOrders, orderCsv } from '../../orders/read/order-export.ts';
+import type { OrderReads } from '../../orders/read/order-reads.ts';
 import { isSameOrigin, staffCaller } from './staff-caller.ts';
 
 /** Files of one member a minute. A file may read 50,000 orders. */
@@ -25,7 +25,7 @@ export interface OrderExportOptions {
   readonly log: Log;
   readonly config: Pick<Config, 'INTERNAL_PUBLIC_URL' | 'RATE_LIMIT_SIGN_IN_PER_MIN'>;
   /** Opens the connections of the staff API, which no partner waits for. */
-  readonly database: () => Promise<{ readonly orm: MikroORM; readonly audit: AuditLog }>;
+  readonly database: () => Promise<{ readonly orderReads: OrderReads; readonly audit: AuditLog }>;
 }
 
 /**
@@ -49,11 +49,11 @@ async function sendOrders(req: Request, res: Response, options: OrderExportOptio
   const { requestId, clientAddress } = res.locals;
   const caller = await permittedCaller(req, clientAddress, options);
   const filter = filterOfAddress(req.query);
-  const { orm, audit } = await database();
+  const { orderReads, audit } = await database();
   const now = clock.now();
   const actor = { staffId: caller.id, requestId, ip: addressPrefix(clientAddress) };
   const chosen = await audit.act(actor, 'ordersCsv', 'orders as a file', async (em) => {
-    const result = await chooseOrders(em, filter, now);
+    const result = await orderReads.choose(staffScope, em, filter, now);
     const after = { filter: { ...req.query }, rows: result.ids.length, cut: result.isCut };
     return { result, target: 'orders:csv', after };
   });
@@ -64,7 +64,7 @@ async function sendOrders(req: Request, res: Response, options: OrderExportOptio
   });
   try {
     // One part waits at most, and the next statement runs when the client has taken it.
-    await pipeline(Readable.from(orderCsv(orm, chosen), { highWaterMark: 1 }), res);
+    await pipeline(Readable.from(orderReads.csv(staffScope, chosen), { highWaterMark: 1 }), res);
   } catch (error) {
     // The pipeline cut the connection, so that no file looks whole. A client may leave at any time.
     if (isGone(error)) return;

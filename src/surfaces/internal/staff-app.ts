@@ -1,4 +1,3 @@
-import type { MikroORM } from '@mikro-orm/postgresql';
 import express, { type Express, type RequestHandler } from 'express';
 import type { AuditLog } from '../../accounts/staff/audit/audit-log.ts';
 import type { StaffAuthenticator } from '../../accounts/staff/staff-authenticator.ts';
@@ -9,6 +8,7 @@ import { addressReader, unknownClientWarning } from '../../base/limits/client-ad
 import type { Limiter } from '../../base/limits/limiter.ts';
 import type { Log } from '../../base/log.ts';
 import type { Config } from '../../config/settings.ts';
+import type { OrderReads } from '../../orders/read/order-reads.ts';
 import { consoleRouter } from './console.ts';
 import { errorHandler } from './error-handler.ts';
 import { IdentityProvider } from './identity-provider.ts';
@@ -24,7 +24,7 @@ export interface StaffServices {
   readonly sessions: StaffSessions;
   readonly members: StaffService;
   /** Opens the connections of the staff API, which no partner waits for. */
-  readonly database: () => Promise<{ readonly orm: MikroORM; readonly audit: AuditLog }>;
+  readonly database: () => Promise<{ readonly orderReads: OrderReads; readonly audit: AuditLog }>;
   /** Answers /graphql. It authenticates its callers itself, with `staffCaller`. */
   readonly graphql?: RequestHandler;
 }

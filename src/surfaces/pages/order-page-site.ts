@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { pageRoot } from '../../orders/order-pages.ts';
-import type { PartnerOrders } from '../../orders/read/partner-orders.ts';
+import type { OrderReads } from '../../orders/read/order-reads.ts';
 import { pageScript, pageStyle } from './page-assets.ts';
 import { type AssetPaths, noticeHtml, orderHtml } from './page-html.ts';
 import { type Links, pageView } from './page-view.ts';
@@ -54,11 +54,11 @@ export function pageFile(path: string): PageFile | null {
 
 /** The pages of orders for the users who pay them. Rendered here; they work without script. */
 export class OrderPageSite {
-  readonly #orders: Pick<PartnerOrders, 'linked'>;
+  readonly #orders: Pick<OrderReads, 'linked'>;
   readonly #links: Links;
   readonly #clock: Clock;
 
-  constructor(orders: Pick<PartnerOrders, 'linked'>, links: Links, clock: Clock) {
+  constructor(orders: Pick<OrderReads, 'linked'>, links: Links, clock: Clock) {
     this.#orders = orders;
     this.#links = links;
     this.#clock = clock;
@@ -69,7 +69,7 @@ export class OrderPageSite {
    * malformed token, an unknown or revoked one, and of a partner without pages.
    */
   async page(path: string): Promise<PageAnswer> {
-    const linked = await this.#orders.linked(path.slice(pageRoot.length));
+    const linked = await this.#orders.linked({ kind: 'page', token: path.slice(pageRoot.length) });
     if (!linked) return missing;
     const view = pageView(linked, this.#links, this.#clock.now());
     return { status: 200, body: orderHtml(view, assets), headers: pageHeaders };

@@ -1,7 +1,7 @@
 import { type MemoRule, networkById } from '../../chains/networks/networks.ts';
 import type { MovesTo, OrderStatus } from '../../orders/order-status.ts';
 import type { DepositDetails, PaymentDetails } from '../../orders/read/order-details.ts';
-import type { LinkedOrder } from '../../orders/read/partner-orders.ts';
+import type { LinkedOrder } from '../../orders/read/order-reads.ts';
 import { refundSentences } from '../../orders/read/refund-reasons.ts';
 
 /** What is outside this product about a payment. See `WalletLinks`. */

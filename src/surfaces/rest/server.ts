@@ -18,8 +18,8 @@ import type { OrderChanges } from '../../orders/order-changes.ts';
 import type { OrderChoices } from '../../orders/order-choices.ts';
 import type { OrderService } from '../../orders/order-service.ts';
 import type { FeedWatch } from '../../orders/read/feed-watch.ts';
+import type { OrderReads } from '../../orders/read/order-reads.ts';
 import type { PartnerEvents } from '../../orders/read/partner-events.ts';
-import type { PartnerOrders } from '../../orders/read/partner-orders.ts';
 import { isOrderPage, type OrderPageSite } from '../pages/order-page-site.ts';
 import { sendAnswer, sendError } from './api/answer.ts';
 import { openApi } from './api/api.ts';
@@ -72,7 +72,7 @@ export interface RestDependencies extends WebhookParts, SandboxParts {
   readonly rates: RateService;
   readonly quotes: BindingQuotes;
   readonly orders: OrderService;
-  readonly partnerOrders: PartnerOrders;
+  readonly orderReads: OrderReads;
   readonly orderPageSite: OrderPageSite;
   readonly changes: OrderChanges;
   readonly choices: OrderChoices;
@@ -96,7 +96,7 @@ export interface RestDependencies extends WebhookParts, SandboxParts {
  */
 export async function createRestListener(dependencies: RestDependencies): Promise<RequestListener> {
   const { config, log, limiter, authenticator, catalogue, assets, metrics, refusals } = dependencies;
-  const { rates, quotes, orders, addressChecks, partnerOrders, changes, choices, lanes } = dependencies;
+  const { rates, quotes, orders, addressChecks, orderReads, changes, choices, lanes } = dependencies;
   const document = sharedContract();
   const eventParts = eventPartsOf(dependencies);
   const handlers: Handlers = {
@@ -111,20 +111,20 @@ export async function createRestListener(dependencies: RestDependencies): Promis
     validateOrder: validateOrderHandler(orders),
     createOrder: createOrderHandler(document, orders),
     getOrder: getOrderHandler(document, orders),
-    listOrders: listOrdersHandler(document, partnerOrders),
-    getOrderDetails: getOrderDetailsHandler(document, partnerOrders),
-    listOrderEvents: listOrderEventsHandler(document, partnerOrders),
-    changeOrder: changeOrderHandler(document, changes, partnerOrders),
-    setRefundAddress: setRefundAddressHandler(document, changes, partnerOrders),
-    actOnOrder: actOnOrderHandler(document, choices, partnerOrders),
-    cancelOrder: cancelOrderHandler(document, changes, partnerOrders),
-    renewOrderPage: renewOrderPageHandler(document, changes, partnerOrders),
-    revokeOrderPage: revokeOrderPageHandler(document, changes, partnerOrders),
+    listOrders: listOrdersHandler(document, orderReads),
+    getOrderDetails: getOrderDetailsHandler(document, orderReads),
+    listOrderEvents: listOrderEventsHandler(document, orderReads),
+    changeOrder: changeOrderHandler(document, changes, orderReads),
+    setRefundAddress: setRefundAddressHandler(document, changes, orderReads),
+    actOnOrder: actOnOrderHandler(document, choices, orderReads),
+    cancelOrder: cancelOrderHandler(document, changes, orderReads),
+    renewOrderPage: renewOrderPageHandler(document, changes, orderReads),
+    revokeOrderPage: revokeOrderPageHandler(document, changes, orderReads),
     listEvents: listEventsHandler(document, eventParts),
     streamEvents: streamEventsHandler(eventParts, dependencies.streamTimes),
     ...webhookHandlers(dependencies),
     ...sandboxHandlers(dependencies),
-    getPublicStatus: getPublicStatusHandler(document, partnerOrders),
+    getPublicStatus: getPublicStatusHandler(document, orderReads),
     getDocument: getDocumentHandler(document),
   };
   const bodyRefusals: Refusals = {

@@ -5,6 +5,7 @@ import { Big } from '../../../src/base/money.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
 import type { Repeatable } from '../../../src/orders/idempotency.ts';
 import type { CreateOrder } from '../../../src/orders/order-drafts.ts';
+import type { PartnerScope } from '../../../src/orders/order-scope.ts';
 import type { CreatedOrder } from '../../../src/orders/order-service.ts';
 import type { OrderView } from '../../../src/orders/order-statements.ts';
 import { query } from '../../support/database/database.ts';
@@ -15,11 +16,13 @@ import { orderBody } from '../../support/gateway/orders.ts';
 
 let gateway: TestGateway;
 let caller: Caller;
+let scope: PartnerScope;
 const statements: string[] = [];
 
 beforeAll(async () => {
   gateway = await startGateway({ outside: { background: false, onStatement: (sql) => statements.push(sql) } });
   caller = await newCaller();
+  scope = { kind: 'partner', partnerId: caller.partner.id };
   // A create with this amount breaks a constraint.
   await rows(`
     create function break_constraint() returns trigger language plpgsql as $$ begin
@@ -111,7 +114,7 @@ it('32 creates at once are two statements, and each has an address and an event 
     orders.map((_, index) => `0.01${index + 10}`.replace(/0+$/, '')),
   );
   expect(new Set(orders.map(({ depositAddress }) => depositAddress)).size).toBe(32);
-  for (const order of orders) expect(await gateway.app.orders.find(order.id, caller.partner.id)).toMatchObject(order);
+  for (const order of orders) expect(await gateway.app.orders.find(scope, order.id)).toMatchObject(order);
 });
 
 it('a create that is refused, or breaks a constraint, fails alone', async () => {
@@ -290,10 +293,10 @@ describe('look-ups', () => {
     const other = await newCaller();
     const [mine, theirs] = [await create(), await create({}, other)].map(({ body }) => JSON.parse(body) as OrderView);
     if (!mine || !theirs) throw new Error('no orders');
-    await gateway.app.orders.find(mine.id, caller.partner.id);
+    await gateway.app.orders.find(scope, mine.id);
     statements.length = 0;
     const find = (name: string) =>
-      gateway.app.orders.find(name, caller.partner.id).then(
+      gateway.app.orders.find(scope, name).then(
         ({ id }) => id,
         (error: AppError) => error.kind,
       );

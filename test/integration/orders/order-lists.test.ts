@@ -1,14 +1,12 @@
 import { Client } from 'pg';
 import { Big, floorTo } from '../../../src/base/money.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
-import type { ActionOffers } from '../../../src/orders/action-offers.ts';
-import { OrderPages } from '../../../src/orders/order-pages.ts';
 import { ListCursors } from '../../../src/orders/read/list-cursor.ts';
 import { walkStatements } from '../../../src/orders/read/order-walk.ts';
 import { PartnerEvents } from '../../../src/orders/read/partner-events.ts';
-import { PartnerOrders } from '../../../src/orders/read/partner-orders.ts';
 import { readContract } from '../../../src/surfaces/rest/api/contract.ts';
 import { copyOrder, inOtherCluster, rowsOf } from '../../support/gateway/order-pages.ts';
+import { orderReads } from '../../support/gateway/order-reads.ts';
 import { feedCatchesUp, orderBody } from '../../support/gateway/orders.ts';
 import {
   endWindow,
@@ -453,14 +451,14 @@ describe('the public status of an order', () => {
 });
 
 describe('the statements of lists', () => {
+  const literal = (value: unknown): string => `'${Array.isArray(value) ? `{${value.join(',')}}` : value}'`;
+
   it('read by index, where a partner has few of many orders', async () => {
     const [small, large] = [await partnerWith(2), await partnerWith(1)];
     await copyOrder(gateway.query, large.ids[0] ?? '', 3_000);
     await gateway.query('analyze exchange_order, order_event, partner, deposit, payment, trade');
     const partner = await partnerOf(small.key);
-    const offers = {} as ActionOffers;
-    const sources = { offers, pages: new OrderPages([], null), paymentUri: () => null };
-    const options = { orm: gateway.app.orm, cursors: new ListCursors([]), ...sources, depositGraceSec: 600 };
+    const { orm } = gateway.app;
     const values: Record<string, unknown> = {
       partner,
       xid: '0',
@@ -468,27 +466,36 @@ describe('the statements of lists', () => {
       seq: 0,
       steps: 1_000,
       before: 'now',
+      us: 0,
       id: partner,
     };
     const client = new Client({ connectionString: gateway.databaseUrl });
     await client.connect();
     try {
       await client.query('set enable_seqscan = off');
-      for (const { name, text, parameters, isReplanned } of [
-        ...walkStatements,
-        ...new PartnerOrders(options).statements,
-        ...new PartnerEvents(options.orm, options.cursors).statements,
+      const plain = [...orderReads(orm).statements, ...new PartnerEvents(orm, new ListCursors([])).statements];
+      const filtered = {
+        statuses: ['failed' as const],
+        coinFrom: 'BTC',
+        createdFrom: new Date(0),
+        createdTo: gateway.clock.now(),
+      };
+      for (const [{ name, text, parameters, isReplanned }, own] of [
+        ...walkStatements({}),
+        ...walkStatements(filtered).map(([each, of]) => [{ ...each, name: `${each.name}_filtered` }, of] as const),
+        ...plain.map((each) => [each, {}] as const),
       ]) {
         await client.query(`set plan_cache_mode = ${isReplanned ? 'force_custom_plan' : 'force_generic_plan'}`);
         await client.query(`prepare ${name} as ${text}`);
-        const given = parameters.map((each) => (isReplanned && each in values ? `'${values[each]}'` : 'null'));
+        const known: Record<string, unknown> = { ...values, ...own };
+        const given = parameters.map((each) => (isReplanned && each in known ? literal(known[each]) : 'null'));
         const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain execute ${name}(${given.join(', ')})`);
         const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
         const scanned = [...plan.matchAll(/Seq Scan on (\w+)/g)].map(([, table]) => table);
         expect([name, scanned]).toEqual([name, []]);
-        if (name === 'orders_updated' || name === 'partner_events')
+        if (name.startsWith('orders_updated') || name === 'partner_events')
           expect(plan).toMatch(/using order_event_partner.*\n +Index Cond: .*partner_id = /);
-        if (name === 'orders_created')
+        if (name.startsWith('orders_created'))
           expect(plan).toMatch(/using exchange_order_partner.*\n +Index Cond: .*partner_id = /);
       }
     } finally {

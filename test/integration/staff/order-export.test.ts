@@ -1,10 +1,11 @@
 import { request } from 'node:http';
 import type { StaffRole } from '../../../src/accounts/staff/staff-member.entity.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
-import { chooseOrders, orderCsv } from '../../../src/orders/read/order-export.ts';
+import { staffScope } from '../../../src/orders/order-scope.ts';
 import { seedOrders } from '../../support/database/seed-orders.ts';
 import { TestClock } from '../../support/gateway/clock.ts';
 import { startGateway, type TestGateway } from '../../support/gateway/gateway.ts';
+import { orderReads } from '../../support/gateway/order-reads.ts';
 import { StaffBrowser } from '../../support/staff/staff-browser.ts';
 import { newMember } from '../../support/staff/staff-client.ts';
 
@@ -138,15 +139,16 @@ describe('orders as a file', () => {
 
   it('say in their last line that they were cut', async () => {
     const em = gateway.app.orm.em.fork();
-    const chosen = await chooseOrders(em, {}, clock.now(), 700);
+    const reads = orderReads(gateway.app.orm);
+    const chosen = await reads.choose(staffScope, em, {}, clock.now(), 700);
     expect([chosen.ids.length, chosen.isCut]).toEqual([700, true]);
-    const parts = await partsOf(orderCsv(gateway.app.orm, chosen));
+    const parts = await partsOf(reads.csv(staffScope, chosen));
     const lines = parts.join('').split('\r\n');
     expect(lines).toHaveLength(1 + 700 + 1 + 1);
     expect(lines.at(-2)).toBe('only the newest 700 orders of this filter are here; narrow it for the others');
-    const whole = await chooseOrders(em, { statuses: ['failed'] }, clock.now(), 700);
+    const whole = await reads.choose(staffScope, em, { statuses: ['failed'] }, clock.now(), 700);
     expect(whole.isCut).toBe(false);
-    expect((await partsOf(orderCsv(gateway.app.orm, whole))).join('')).not.toContain('only the newest');
+    expect((await partsOf(reads.csv(staffScope, whole))).join('')).not.toContain('only the newest');
   });
 });
 

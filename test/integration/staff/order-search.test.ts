@@ -1,26 +1,25 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { systemStatus } from '../../../src/operations/system-status.ts';
+import type { Order } from '../../../src/orders/order.entity.ts';
+import { staffScope } from '../../../src/orders/order-scope.ts';
 import { attention } from '../../../src/orders/read/attention.ts';
-import {
-  countOrders,
-  type OrderFilter,
-  type OrderPage,
-  type OrderSorting,
-  searchOrders,
-} from '../../../src/orders/read/order-search.ts';
+import type { OrderFilter } from '../../../src/orders/read/order-filter.ts';
+import type { OrderPageRequest, OrderReads } from '../../../src/orders/read/order-reads.ts';
+import { newestFirst, type OrderSorting } from '../../../src/orders/read/order-walk.ts';
 import { seedOrders } from '../../support/database/seed-orders.ts';
 import { readingStatements } from '../../support/database/statement-count.ts';
+import { orderReads } from '../../support/gateway/order-reads.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
-
-const newestFirst: OrderSorting = { field: 'created', direction: 'desc' };
 
 let gateway: SettledGateway;
 let em: EntityManager;
+let reads: OrderReads;
 let statements: string[];
 
 beforeAll(async () => {
   statements = [];
   gateway = await startSettledGateway({ outside: { onStatement: (sql) => statements.push(sql) } });
+  reads = orderReads(gateway.app.orm);
   await seedOrders(gateway.databaseUrl, { count: 600, partners: 4, days: 10 });
   // Three at each moment, so that pages end between orders of one time.
   await gateway.query(
@@ -46,6 +45,20 @@ beforeEach(() => {
 });
 afterAll(() => gateway?.stop());
 
+interface Page {
+  readonly orders: readonly Order[];
+  readonly cursors: readonly string[];
+  readonly hasPrevious: boolean;
+  readonly hasNext: boolean;
+}
+
+async function searchOrders(fork: EntityManager, search: OrderPageRequest): Promise<Page> {
+  const { orders, ...page } = await reads.listEntities(staffScope, fork, search);
+  return { ...page, orders: orders.map(({ row }) => row), cursors: orders.map(({ behind }) => behind()) };
+}
+
+const countOrders = (filter: OrderFilter, cap?: number, now?: Date) => reads.count(staffScope, filter, cap, now);
+
 /** Ids of all orders that a filter finds, on one page. */
 async function found(filter: OrderFilter): Promise<string[]> {
   const { orders } = await searchOrders(em, { filter, orderBy: newestFirst, page: { first: 200 } });
@@ -64,7 +77,7 @@ async function ids(where: string, values: unknown[] = []): Promise<string[]> {
 async function allPages(orderBy: OrderSorting, size: number, isForward: boolean): Promise<string[]> {
   const pages: string[][] = [];
   for (let cursor: string | null = null; ; ) {
-    const page: OrderPage = await searchOrders(gateway.app.orm.em.fork(), {
+    const page: Page = await searchOrders(gateway.app.orm.em.fork(), {
       filter: {},
       orderBy,
       page: isForward ? { first: size, after: cursor } : { last: size, before: cursor },
@@ -117,7 +130,7 @@ describe('the filter', () => {
     });
     expect(orders.map(({ id }) => id)).toEqual(await ids(where));
     const [row] = await gateway.query<{ n: number }>(`select count(*)::int as n from exchange_order o where ${where}`);
-    expect(await countOrders(em, filter, 10_000, new Date('2026-01-01T00:00:00Z'))).toBe(row?.n);
+    expect(await countOrders(filter, 10_000, new Date('2026-01-01T00:00:00Z'))).toBe(row?.n);
     if (filter.statuses?.length !== 0) expect(row?.n).toBeGreaterThan(0);
   });
 
@@ -131,8 +144,8 @@ describe('the filter', () => {
   });
 
   it('counts up to its cap', async () => {
-    expect(await countOrders(em, {}, 10)).toBe(10);
-    expect(await countOrders(em, {}, 1_000_000)).toBe(600);
+    expect(await countOrders({}, 10)).toBe(10);
+    expect(await countOrders({}, 1_000_000)).toBe(600);
   });
 
   const refused: [string, OrderFilter][] = [
@@ -204,7 +217,7 @@ describe('a search', () => {
 
   it('goes together with the rest of the filter', async () => {
     expect(await found({ search: order.id, statuses: ['expired'] })).toEqual([]);
-    expect(await countOrders(em, { search: order.id, coinFrom: 'ETH' })).toBe(1);
+    expect(await countOrders({ search: order.id, coinFrom: 'ETH' })).toBe(1);
   });
 
   it.each([
@@ -223,7 +236,7 @@ describe('a search', () => {
     '-dead-beef',
   ])('is never interpreted as a pattern: %j', async (search) => {
     expect(await found({ search: search.padEnd(4, '?') })).toEqual([]);
-    expect(await countOrders(em, {})).toBe(600);
+    expect(await countOrders({})).toBe(600);
   });
 
   it('does not take text of other members for SQL', async () => {
@@ -282,7 +295,7 @@ describe('pages', () => {
     const before = await allPages(newestFirst, 100, true);
     const seen: string[] = [];
     for (let cursor: string | null = null; ; ) {
-      const page: OrderPage = await searchOrders(gateway.app.orm.em.fork(), {
+      const page: Page = await searchOrders(gateway.app.orm.em.fork(), {
         filter: {},
         orderBy: newestFirst,
         page: { first: 100, after: cursor },
@@ -306,7 +319,32 @@ describe('pages', () => {
     cursor(`c1'.019a0000-0000-7000-8000-000000000000`),
   ])('refuse the cursor %j', async (after) => {
     const search = { filter: {}, orderBy: newestFirst, page: { first: 5, after } };
-    await expect(searchOrders(em, search)).rejects.toMatchObject({ kind: 'invalid_value' });
+    await expect(searchOrders(em, search)).rejects.toMatchObject({ kind: 'invalid_cursor' });
+  });
+
+  it('refuse the cursor of another filter, of another sorting, and of a partner', async () => {
+    const filter: OrderFilter = { statuses: ['expired', 'completed'] };
+    const search = { filter, orderBy: newestFirst, page: { first: 5 } };
+    const after = (await searchOrders(em, search)).cursors.at(-1) ?? '';
+    const page = { first: 5, after };
+    const same = { ...search, filter: { statuses: ['completed', 'expired'], coin: null }, page } as const;
+    expect((await searchOrders(em, same)).orders).toHaveLength(5);
+    const [partner] = await gateway.query<{ id: string }>('select partner_id as id from exchange_order limit 1');
+    const own = { kind: 'partner', partnerId: partner?.id ?? '' } as const;
+    const theirs = await reads.list(own, { ...search, page: { first: 1 }, withDetails: false });
+    for (const other of [
+      { ...search, page: { first: 5, after: theirs.orders[0]?.behind() ?? '' } },
+      { ...search, filter: { statuses: ['expired'] }, page } as const,
+      { ...search, filter: { ...filter, heldOnly: true }, page },
+      { ...search, filter: { ...filter, search: 'abcd' }, page },
+      { ...search, filter: { ...filter, updatedFrom: new Date(0) }, page },
+      { ...search, orderBy: { field: 'updated', direction: 'desc' }, page } as const,
+      { ...search, orderBy: { field: 'created', direction: 'asc' }, page } as const,
+    ]) {
+      await expect(searchOrders(em, other)).rejects.toMatchObject({ kind: 'invalid_cursor' });
+    }
+    const foreign = reads.list(own, { ...search, page, withDetails: false });
+    await expect(foreign).rejects.toMatchObject({ kind: 'invalid_cursor' });
   });
 
   it.each([0, -1, 201, 1.5, Number.NaN])('are not of %d orders', async (first) => {
@@ -434,7 +472,7 @@ describe('what staff look at', () => {
     for (const id of [...stuck, waiting?.order_id]) expect(about).toContain(id);
     const listed: string[] = [];
     for (let after: string | null = null; ; ) {
-      const page: OrderPage = await searchOrders(em, {
+      const page: Page = await searchOrders(em, {
         filter: { needsAttention: true },
         orderBy: newestFirst,
         page: { first: 200, after },

@@ -1,6 +1,6 @@
 import { openHasher } from '../../../src/app/bootstrap.ts';
 import { cursorPurpose, ListCursors } from '../../../src/orders/read/list-cursor.ts';
-import { filterText } from '../../../src/orders/read/order-walk.ts';
+import { filterText } from '../../../src/orders/read/order-filter.ts';
 import type { Call, Reply } from '../http/contract-client.ts';
 import type { TestGateway } from './gateway.ts';
 import type { Rows } from './orders.ts';
@@ -32,16 +32,7 @@ export async function inOtherCluster(
   list: 'orders' | 'events' = 'orders',
 ): Promise<Reply> {
   const cursors = new ListCursors((await openHasher(config, app.orm)).derivedKeys(cursorPurpose));
-  const none = {
-    statuses: null,
-    names: null,
-    externalId: null,
-    createdFrom: null,
-    createdTo: null,
-    coinFrom: null,
-    coinTo: null,
-  };
-  const bound = list === 'events' ? `${partnerId} events *` : `${partnerId} updated ${filterText(none)}`;
+  const bound = list === 'events' ? `${partnerId} events *` : `${partnerId} updated ${filterText({})}`;
   return send(cursors.write(bound, cursors.read(bound, cursor).replace(/\.[^.]+$/, '.7000000000000000000-00000002')));
 }
 

@@ -1,7 +1,7 @@
 import { brotliCompressSync, constants } from 'node:zlib';
 import { type OrderStatus, orderMoves, orderStatuses } from '../../../src/orders/order-status.ts';
 import type { DepositDetails, OrderDetails, PaymentDetails } from '../../../src/orders/read/order-details.ts';
-import type { LinkedOrder } from '../../../src/orders/read/partner-orders.ts';
+import type { LinkedOrder } from '../../../src/orders/read/order-reads.ts';
 import type { RefundReason } from '../../../src/orders/read/refund-reasons.ts';
 import { pageScript, pageStyle } from '../../../src/surfaces/pages/page-assets.ts';
 import { orderHtml } from '../../../src/surfaces/pages/page-html.ts';

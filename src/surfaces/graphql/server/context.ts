@@ -6,6 +6,8 @@ import type { WalletLinks } from '../../../market/currencies/wallet-links.ts';
 import type { OrderStats, StatsRow } from '../../../operations/order-stats.ts';
 import type { Exposure } from '../../../orders/exposure.ts';
 import type { OpenOrders } from '../../../orders/open-orders.ts';
+import { staffScope } from '../../../orders/order-scope.ts';
+import type { OrderReads } from '../../../orders/read/order-reads.ts';
 import type { LiveFeed } from './live-feed.ts';
 import { createLoaders, type Loaders, usageDays } from './loaders.ts';
 
@@ -28,6 +30,8 @@ export interface StaffSources {
   readonly live: LiveFeed;
   readonly stats: OrderStats;
   readonly openOrders: Pick<OpenOrders, 'exposures'>;
+  /** Over the same connections. */
+  readonly orders: OrderReads;
   readonly wallets: WalletLinks;
 }
 
@@ -45,6 +49,7 @@ export class GraphqlContext {
   readonly actor: Actor;
   readonly live: LiveFeed;
   readonly wallets: WalletLinks;
+  readonly orders: OrderReads;
   /** For reads of this operation only. */
   em: EntityManager;
   loaders: Loaders;
@@ -56,6 +61,7 @@ export class GraphqlContext {
     this.actor = { staffId: caller.id, requestId, ip };
     this.live = sources.live;
     this.wallets = sources.wallets;
+    this.orders = sources.orders;
     this.sources = sources;
     this.em = sources.orm.em.fork();
     this.loaders = this.newLoaders();
@@ -72,6 +78,7 @@ export class GraphqlContext {
   private newLoaders(): Loaders {
     return createLoaders(
       this.em,
+      (ids) => this.orders.entities(staffScope, this.em, ids),
       (ids) => this.usage(ids),
       () => this.sources.clock.now(),
       (ids) => this.exposures(ids),

@@ -11,7 +11,7 @@ import type { StatsRow } from '../../../operations/order-stats.ts';
 import { holdsById } from '../../../operations/payout-brakes.ts';
 import type { Exposure } from '../../../orders/exposure.ts';
 import { fixedResults } from '../../../orders/fixed-results.ts';
-import { Order } from '../../../orders/order.entity.ts';
+import type { Order } from '../../../orders/order.entity.ts';
 import { OrderAction } from '../../../orders/order-action.entity.ts';
 import { OrderEvent } from '../../../orders/order-event.entity.ts';
 import { OrderNote } from '../../../orders/order-note.entity.ts';
@@ -62,15 +62,13 @@ const byPartner = ({ partnerId }: { readonly partnerId: string }): string => par
  */
 export function createLoaders(
   em: EntityManager,
+  ordersOf: (ids: readonly string[]) => Promise<Order[]>,
   usageOf: LoadUsage,
   now: () => Date,
   exposuresOf: (partnerIds: readonly string[]) => Promise<Exposure[]>,
 ) {
   return {
-    order: one(
-      (ids) => em.find(Order, { id: { $in: ids } }, { populate: ['depositAddress'], strategy: 'joined' }),
-      byId,
-    ),
+    order: one(ordersOf, byId),
     partner: one((ids) => em.find(Partner, { id: { $in: ids } }), byId),
     staffMember: one((ids) => em.find(StaffMember, { id: { $in: ids } }), byId),
     partnerMember: one(

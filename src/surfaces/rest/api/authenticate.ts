@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Caller } from '../../../accounts/partners/authenticator.ts';
 import { type ParsedKey, parseKey } from '../../../accounts/partners/secret-key.ts';
 import { AppError } from '../../../base/errors.ts';
+import type { PartnerScope } from '../../../orders/order-scope.ts';
 import type { Call } from './call.ts';
 
 /** The key that a request presents, before it is looked up. */
@@ -61,6 +62,15 @@ export function missingKey(): AppError {
 export function callerOf({ caller }: Call): Caller {
   if (!caller) throw missingKey();
   return caller;
+}
+
+/**
+ * The orders that the caller of an operation may read: those of its partner.
+ *
+ * @throws AppError unauthorized without a key.
+ */
+export function scopeOf(call: Call): PartnerScope {
+  return { kind: 'partner', partnerId: callerOf(call).partner.id };
 }
 
 /**

@@ -6,7 +6,8 @@ import { maxLiveKeys } from '../../../accounts/partners/partner-service.ts';
 import { fieldError } from '../../../base/errors.ts';
 import { type Big, parseDecimal } from '../../../base/money.ts';
 import { eventTypeNames } from '../../../orders/event-types.ts';
-import { orderNotFound } from '../../../orders/order-errors.ts';
+import type { PartnerScope } from '../../../orders/order-scope.ts';
+import { newestFirst } from '../../../orders/read/order-walk.ts';
 import { refundSentences } from '../../../orders/read/refund-reasons.ts';
 import { orderNamed } from '../../../orders/short-id.ts';
 import { repeatable, replayedHeader } from '../api/idempotency-header.ts';
@@ -40,6 +41,9 @@ function exactAmount(field: string, text: string): Big {
 export function accountHandlers(parts: CabinetParts) {
   const { keys, orders, endpoints, deliveries, statements, glance, cursors, audit, orm, turns } = parts;
   const own = (request: Parameters<typeof memberOf>[0]) => memberOf(request).partnerId;
+  const scopeOf = (request: Parameters<typeof memberOf>[0]): PartnerScope => {
+    return { kind: 'partner', partnerId: own(request) };
+  };
   return {
     getHome: async (request) => {
       const { partnerId, memberId } = memberOf(request);
@@ -141,57 +145,29 @@ export function accountHandlers(parts: CabinetParts) {
       const { status, created_from, created_to, cursor } = request.query;
       const limit = wholeNumber(request.query.limit, usualLimit);
       const search = plainText('search', request.query.search);
+      const isName = search !== null && orderNamed(search) !== null;
       const filter = {
         statuses: status ?? null,
-        names: search !== null && orderNamed(search) ? [search] : null,
-        externalId: search !== null && !orderNamed(search) ? search : null,
+        names: isName ? [search] : null,
+        externalId: isName ? null : search,
         createdFrom: moment('created_from', created_from),
         createdTo: moment('created_to', created_to),
         coinFrom: plainText('coin', request.query.coin),
-        coinTo: null,
       };
-      const page = await orders.list(own(request), {
+      const page = await orders.list(scopeOf(request), {
         filter,
-        sort: 'created',
-        updatedSince: null,
-        limit,
-        cursor: cursor ?? null,
+        orderBy: newestFirst,
+        page: { first: limit, after: cursor ?? null },
         withDetails: true,
       });
-      const data = page.orders.map(({ order, details }) => orderView(order, details));
+      const data = page.orders.map(({ row: { order, details } }) => orderView(order, details));
       return { body: { data, ...moreAfter(page.nextCursor) } };
     },
     getOrder: async (request) => {
-      const partnerId = own(request);
+      const scope = scopeOf(request);
       const { order_id: name } = request.path;
-      if (!orderNamed(name)) throw orderNotFound();
-      const none = {
-        statuses: null,
-        externalId: null,
-        createdFrom: null,
-        createdTo: null,
-        coinFrom: null,
-        coinTo: null,
-      };
-      const page = await orders.list(partnerId, {
-        filter: { ...none, names: [name] },
-        sort: 'created',
-        updatedSince: null,
-        limit: 1,
-        cursor: null,
-        withDetails: true,
-      });
-      const { events } = await orders.events(name, partnerId);
-      const [found] = page.orders;
-      if (!found?.details) throw orderNotFound();
-      const { order, details } = found;
-      const [more] = await orm.em
-        .fork()
-        .execute<{ recipient_tag: string | null; refund_address: string | null; refund_tag: string | null }[]>(
-          `select recipient_address_tag as recipient_tag, refund_address, refund_address_tag as refund_tag
-             from exchange_order where id = ?`,
-          [order.id],
-        );
+      const { order, details, destinations } = await orders.whole(scope, name);
+      const { events } = await orders.events(scope, name);
       const { terms } = details;
       return {
         body: {
@@ -203,9 +179,9 @@ export function accountHandlers(parts: CabinetParts) {
           deposit_address: order.depositAddress,
           deposit_tag: order.depositAddressTag,
           recipient_address: order.recipientAddress,
-          recipient_tag: more?.recipient_tag ?? null,
-          refund_address: more?.refund_address ?? null,
-          refund_tag: more?.refund_tag ?? null,
+          recipient_tag: destinations.recipientTag,
+          refund_address: destinations.refundAddress,
+          refund_tag: destinations.refundTag,
           confirmations: order.depositConfirmations,
           confirmations_required: order.depositConfirmationsRequired,
           metadata: details.metadata,
@@ -215,7 +191,7 @@ export function accountHandlers(parts: CabinetParts) {
             details.refundReason &&
             refundSentences(details.refundReason, {
               ...order,
-              partnerName: (await parts.partners.get(partnerId)).name,
+              partnerName: (await parts.partners.get(scope.partnerId)).name,
             }).join(' '),
           deposits: details.deposits.map((deposit) => depositView(deposit, parts.explorers)),
           payout: details.payout && paymentView(details.payout, parts.explorers),

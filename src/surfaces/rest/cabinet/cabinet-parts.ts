@@ -9,7 +9,7 @@ import type { Actor, AuditedResult, AuditLog } from '../../../accounts/staff/aud
 import { addressPrefix } from '../../../base/limits/client-address.ts';
 import type { OrderChoices } from '../../../orders/order-choices.ts';
 import type { ListCursors } from '../../../orders/read/list-cursor.ts';
-import type { PartnerOrders } from '../../../orders/read/partner-orders.ts';
+import type { OrderReads } from '../../../orders/read/order-reads.ts';
 import type { DeliveryLog } from '../../../webhooks/delivery-log.ts';
 import type { EndpointService } from '../../../webhooks/endpoint-service.ts';
 import type { Replays } from '../../../webhooks/replays.ts';
@@ -33,7 +33,7 @@ export interface CabinetServices {
   readonly glance: Glance;
   readonly limits: OwnLimits;
   readonly statements: Statements;
-  readonly orders: PartnerOrders;
+  readonly orders: OrderReads;
   readonly choices: OrderChoices;
   readonly explorers: Explorers;
   readonly endpoints: EndpointService;

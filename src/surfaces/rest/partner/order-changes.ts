@@ -2,8 +2,8 @@ import type { Document } from 'openapi-backend';
 import type { components } from '../../../generated/openapi.ts';
 import type { ChangedOrder, ChangeRequest } from '../../../orders/locked-changes.ts';
 import type { OrderChanges } from '../../../orders/order-changes.ts';
-import type { PartnerOrders } from '../../../orders/read/partner-orders.ts';
-import { callerOf } from '../api/authenticate.ts';
+import type { OrderReads } from '../../../orders/read/order-reads.ts';
+import { callerOf, scopeOf } from '../api/authenticate.ts';
 import type { Call } from '../api/call.ts';
 import { apiRoot, type Json } from '../api/contract.ts';
 import { repeatable, replayedHeader } from '../api/idempotency-header.ts';
@@ -24,24 +24,25 @@ type DetailsBody = components['schemas']['OrderDetails'];
 export function changeOrderHandler(
   document: Document,
   changes: OrderChanges,
-  orders: PartnerOrders,
+  orders: OrderReads,
 ): Handler<'changeOrder'> {
   const request = changeRequest(document, orders);
   const answer = answerOf(orders);
-  return async ({ path, body, call }) => answer(await changes.setMetadata(request(path.order_id, call), body.metadata));
+  return async ({ path, body, call }) =>
+    answer(call, await changes.setMetadata(request(path.order_id, call), body.metadata));
 }
 
 /** PUT /partner/orders/{order_id}/refund-address */
 export function setRefundAddressHandler(
   document: Document,
   changes: OrderChanges,
-  orders: PartnerOrders,
+  orders: OrderReads,
 ): Handler<'setRefundAddress'> {
   const request = changeRequest(document, orders);
   const answer = answerOf(orders);
   return async ({ path, body, call }) => {
     const sent = { address: body.refund_address, tag: body.refund_address_tag ?? null };
-    return answer(await changes.setRefundAddress(request(path.order_id, call), sent));
+    return answer(call, await changes.setRefundAddress(request(path.order_id, call), sent));
   };
 }
 
@@ -49,7 +50,7 @@ export function setRefundAddressHandler(
 export function cancelOrderHandler(
   document: Document,
   changes: OrderChanges,
-  orders: PartnerOrders,
+  orders: OrderReads,
 ): Handler<'cancelOrder'> {
   const request = changeRequest(document, orders);
   const answer = answerOf(orders);
@@ -58,7 +59,7 @@ export function cancelOrderHandler(
     // Made once for its refusal of a malformed key, which needs no order.
     repeatable(call, orderTarget(''));
     const repeated = (orderId: string) => repeatable(call, orderTarget(orderId));
-    return answer(await changes.cancel({ ...request(path.order_id, call), repeatable: repeated }));
+    return answer(call, await changes.cancel({ ...request(path.order_id, call), repeatable: repeated }));
   };
 }
 
@@ -66,7 +67,7 @@ export function cancelOrderHandler(
 export function renewOrderPageHandler(
   document: Document,
   changes: OrderChanges,
-  orders: PartnerOrders,
+  orders: OrderReads,
 ): Handler<'renewOrderPage'> {
   const request = changeRequest(document, orders);
   const answer = answerOf(orders);
@@ -75,7 +76,7 @@ export function renewOrderPageHandler(
     // Made once for its refusal of a malformed key, which needs no order.
     repeatable(call, orderTarget(''));
     const repeated = (orderId: string) => repeatable(call, orderTarget(orderId));
-    return answer(await changes.renewPage({ ...request(path.order_id, call), repeatable: repeated }));
+    return answer(call, await changes.renewPage({ ...request(path.order_id, call), repeatable: repeated }));
   };
 }
 
@@ -83,26 +84,26 @@ export function renewOrderPageHandler(
 export function revokeOrderPageHandler(
   document: Document,
   changes: OrderChanges,
-  orders: PartnerOrders,
+  orders: OrderReads,
 ): Handler<'revokeOrderPage'> {
   const request = changeRequest(document, orders);
   const answer = answerOf(orders);
-  return async ({ path, call }) => answer(await changes.revokePage(request(path.order_id, call)));
+  return async ({ path, call }) => answer(call, await changes.revokePage(request(path.order_id, call)));
 }
 
 /** Makes the function that turns a call into a change whose answer is the order's details. */
 export function changeRequest(
   document: Document,
-  orders: PartnerOrders,
+  orders: OrderReads,
 ): (orderName: string, call: Call) => ChangeRequest {
   const write = detailsWriter(document);
   return (orderName, call) => {
-    const caller = callerOf(call);
+    const scope = scopeOf(call);
     return {
       orderName,
-      caller,
+      caller: callerOf(call),
       answer: async (em, orderId) => {
-        const details = await orders.detailsIn(em, orderId, caller.partner.id);
+        const details = await orders.detailsIn(scope, em, orderId);
         return write(details, details.publicUrl === null ? undefined : withheldUrl);
       },
     };
@@ -113,11 +114,11 @@ export function changeRequest(
  * Makes the function that answers a change: with the details, as they were stored or just written,
  * and with the present link of the order's page.
  */
-export function answerOf(orders: PartnerOrders) {
-  return async ({ orderId, body, isReplayed }: ChangedOrder) => {
+export function answerOf(orders: OrderReads) {
+  return async (call: Call, { orderId, body, isReplayed }: ChangedOrder) => {
     const headers = replayedHeader(isReplayed);
     const isWithheld = body.includes(withheldMember);
-    const url = isWithheld ? JSON.stringify(await orders.publicUrl(orderId)) : '';
+    const url = isWithheld ? JSON.stringify(await orders.publicUrl(scopeOf(call), orderId)) : '';
     const whole = isWithheld ? body.replace(withheldMember, () => member(url)) : body;
     return { status: 200 as const, body: whole as Json<DetailsBody>, headers };
   };

@@ -1,7 +1,7 @@
 import type { Document } from 'openapi-backend';
 import { parseDecimal } from '../../../base/money.ts';
 import type { OrderChoices } from '../../../orders/order-choices.ts';
-import type { PartnerOrders } from '../../../orders/read/partner-orders.ts';
+import type { OrderReads } from '../../../orders/read/order-reads.ts';
 import { numberSource } from '../api/body.ts';
 import { apiRoot } from '../api/contract.ts';
 import { repeatable } from '../api/idempotency-header.ts';
@@ -12,7 +12,7 @@ import { answerOf, changeRequest } from './order-changes.ts';
 export function actOnOrderHandler(
   document: Document,
   choices: OrderChoices,
-  orders: PartnerOrders,
+  orders: OrderReads,
 ): Handler<'actOnOrder'> {
   const request = changeRequest(document, orders);
   const answer = answerOf(orders);
@@ -24,6 +24,6 @@ export function actOnOrderHandler(
     repeatable(call, orderTarget(''));
     const repeated = (orderId: string) => repeatable(call, orderTarget(orderId));
     const asked = { ...request(path.order_id, call), repeatable: repeated };
-    return answer(await choices.choose(asked, { actionId, action, amountTo }));
+    return answer(call, await choices.choose(asked, { actionId, action, amountTo }));
   };
 }

@@ -2,9 +2,11 @@ import type { Document } from 'openapi-backend';
 import { AppError } from '../../../base/errors.ts';
 import { jsonNumber } from '../../../base/money.ts';
 import type { components } from '../../../generated/openapi.ts';
+import type { PartnerScope } from '../../../orders/order-scope.ts';
 import type { ActionRequired, OrderDetails, PaymentDetails } from '../../../orders/read/order-details.ts';
-import type { ListedOrder, OrderListRequest, PartnerOrders } from '../../../orders/read/partner-orders.ts';
-import { callerOf } from '../api/authenticate.ts';
+import type { ListedOrder, OrderPage, OrderReads } from '../../../orders/read/order-reads.ts';
+import { newestFirst } from '../../../orders/read/order-walk.ts';
+import { scopeOf } from '../api/authenticate.ts';
 import type { Json, Query } from '../api/contract.ts';
 import { amountedJson, jsonWriter } from '../api/json-writer.ts';
 import { jsonList, jsonValue, nestedWriter } from '../api/nested-json.ts';
@@ -21,25 +23,25 @@ const envelopeBytes = 1_024;
 const usualLimit = 20;
 
 /** GET /partner/orders */
-export function listOrdersHandler(document: Document, orders: PartnerOrders): Handler<'listOrders'> {
+export function listOrdersHandler(document: Document, orders: OrderReads): Handler<'listOrders'> {
   const write = orderWriter(document);
   const writeDetails = detailsWriter(document);
   const listed = ({ order, details }: ListedOrder): Json<Schemas['ListedOrder']> =>
     details ? `${write(order).slice(0, -1)},"details":${writeDetails(details)}}` : write(order);
   const writeList = nestedWriter(document, 'OrderList');
   return async ({ query, call }) => {
-    const page = await orders.list(callerOf(call).partner.id, listRequest(query));
+    const page = await pageOf(orders, scopeOf(call), query);
     const items: Json<Schemas['ListedOrder']>[] = [];
     let bytes = envelopeBytes;
-    for (const order of page.orders) {
-      const item = listed(order);
+    for (const { row, before } of page.orders) {
+      const item = listed(row);
       bytes += Buffer.byteLength(item) + 1;
       if (bytes > mostBytes && items.length > 0) {
-        return { status: 200, body: writeList(members(items, true, order.cursor())) };
+        return { status: 200, body: writeList(members(items, true, before())) };
       }
       items.push(item);
     }
-    return { status: 200, body: writeList(members(items, page.hasMore, page.nextCursor)) };
+    return { status: 200, body: writeList(members(items, page.hasNext, page.nextCursor)) };
   };
 }
 
@@ -48,19 +50,19 @@ function members(items: readonly Json<Schemas['ListedOrder']>[], hasMore: boolea
 }
 
 /** GET /partner/orders/{order_id}/details */
-export function getOrderDetailsHandler(document: Document, orders: PartnerOrders): Handler<'getOrderDetails'> {
+export function getOrderDetailsHandler(document: Document, orders: OrderReads): Handler<'getOrderDetails'> {
   const write = detailsWriter(document);
   return async ({ path, call }) => {
-    return { status: 200, body: write(await orders.details(path.order_id, callerOf(call).partner.id)) };
+    return { status: 200, body: write(await orders.details(scopeOf(call), path.order_id)) };
   };
 }
 
 /** GET /partner/orders/{order_id}/events */
-export function listOrderEventsHandler(document: Document, orders: PartnerOrders): Handler<'listOrderEvents'> {
+export function listOrderEventsHandler(document: Document, orders: OrderReads): Handler<'listOrderEvents'> {
   const write = jsonWriter(document, 'OrderEvent');
   const writeList = nestedWriter(document, 'OrderEvents');
   return async ({ path, call }) => {
-    const { events, hasMore } = await orders.events(path.order_id, callerOf(call).partner.id);
+    const { events, hasMore } = await orders.events(scopeOf(call), path.order_id);
     const written = events.map(({ previousStatus, eventId, ...event }) =>
       write({ ...event, event_id: eventId, previous_status: previousStatus }),
     );
@@ -68,28 +70,35 @@ export function listOrderEventsHandler(document: Document, orders: PartnerOrders
   };
 }
 
-/** @throws AppError invalid_value for a time that does not exist, or text that no order has. */
-function listRequest(query: Query<'listOrders'>): OrderListRequest {
+/**
+ * The page that a query asks for.
+ *
+ * @throws AppError invalid_value for a time that does not exist, or text that no order has.
+ */
+async function pageOf(
+  orders: OrderReads,
+  scope: PartnerScope,
+  query: Query<'listOrders'>,
+): Promise<OrderPage<ListedOrder>> {
   const sort = query.sort ?? 'created';
   if (sort === 'created' && query.updated_since !== undefined) {
     throw new AppError('invalid_value', 'updated_since goes with sort=updated');
   }
-  return {
-    filter: {
-      statuses: query.status ?? null,
-      names: query.ids ?? null,
-      externalId: plainText('external_id', query.external_id),
-      createdFrom: moment('created_from', query.created_from),
-      createdTo: moment('created_to', query.created_to),
-      coinFrom: plainText('coin_from', query.coin_from),
-      coinTo: plainText('coin_to', query.coin_to),
-    },
-    sort,
-    updatedSince: moment('updated_since', query.updated_since),
-    limit: wholeNumber(query.limit, usualLimit),
-    cursor: query.cursor ?? null,
-    withDetails: query.include?.includes('details') ?? false,
+  const filter = {
+    statuses: query.status ?? null,
+    names: query.ids ?? null,
+    externalId: plainText('external_id', query.external_id),
+    createdFrom: moment('created_from', query.created_from),
+    createdTo: moment('created_to', query.created_to),
+    coinFrom: plainText('coin_from', query.coin_from),
+    coinTo: plainText('coin_to', query.coin_to),
   };
+  const since = moment('updated_since', query.updated_since);
+  const limit = wholeNumber(query.limit, usualLimit);
+  const cursor = query.cursor ?? null;
+  const withDetails = query.include?.includes('details') ?? false;
+  if (sort === 'updated') return orders.moved(scope, { filter, since, limit, cursor, withDetails });
+  return orders.list(scope, { filter, orderBy: newestFirst, page: { first: limit, after: cursor }, withDetails });
 }
 
 /**

@@ -5,7 +5,7 @@ import type { CreateOrder } from '../../../orders/order-drafts.ts';
 import type { OrderService } from '../../../orders/order-service.ts';
 import type { OrderView } from '../../../orders/order-statements.ts';
 import { isWhole, type OrderOptions } from '../../../orders/order-terms.ts';
-import { callerOf } from '../api/authenticate.ts';
+import { callerOf, scopeOf } from '../api/authenticate.ts';
 import { numberSource } from '../api/body.ts';
 import { apiRoot, type Body, type Json } from '../api/contract.ts';
 import { taggedAnswer } from '../api/etag.ts';
@@ -50,7 +50,7 @@ export function createOrderRefusal(orders: OrderService): Refusal<'createOrder'>
 export function getOrderHandler(document: Document, orders: OrderService): Handler<'getOrder'> {
   const write = orderWriter(document);
   return async (request) => {
-    const order = await orders.find(request.path.order_id, callerOf(request.call).partner.id);
+    const order = await orders.find(scopeOf(request.call), request.path.order_id);
     return taggedAnswer(request.call, write(order));
   };
 }
