@@ -10,13 +10,13 @@ import { addressKeys, addressPrefix } from '../../base/limits/client-address.ts'
 import type { Limiter } from '../../base/limits/limiter.ts';
 import { errorMembers, type Log } from '../../base/log.ts';
 import type { Config } from '../../config/settings.ts';
-import { staffScope } from '../../orders/order-scope.ts';
 import { filterOfAddress } from '../../orders/read/order-address.ts';
 import type { OrderReads } from '../../orders/read/order-reads.ts';
 import { isSameOrigin, staffCaller } from './staff-caller.ts';
 
 /** Files of one member a minute. A file may read 50,000 orders. */
 const filesPerMin = 10;
+const scope = { kind: 'staff' } as const;
 
 export interface OrderExportOptions {
   readonly authenticator: StaffAuthenticator;
@@ -53,7 +53,7 @@ async function sendOrders(req: Request, res: Response, options: OrderExportOptio
   const now = clock.now();
   const actor = { staffId: caller.id, requestId, ip: addressPrefix(clientAddress) };
   const chosen = await audit.act(actor, 'ordersCsv', 'orders as a file', async (em) => {
-    const result = await orderReads.choose(staffScope, em, filter, now);
+    const result = await orderReads.choose(scope, em, filter, now);
     const after = { filter: { ...req.query }, rows: result.ids.length, cut: result.isCut };
     return { result, target: 'orders:csv', after };
   });
@@ -64,7 +64,7 @@ async function sendOrders(req: Request, res: Response, options: OrderExportOptio
   });
   try {
     // One part waits at most, and the next statement runs when the client has taken it.
-    await pipeline(Readable.from(orderReads.csv(staffScope, chosen), { highWaterMark: 1 }), res);
+    await pipeline(Readable.from(orderReads.csv(scope, chosen), { highWaterMark: 1 }), res);
   } catch (error) {
     // The pipeline cut the connection, so that no file looks whole. A client may leave at any time.
     if (isGone(error)) return;
