@@ -61,7 +61,7 @@ const layers: Record<string, readonly string[]> = {
     'market/currencies',
     'market/rates',
   ],
-  'orders/read': ['accounts/partners', 'base', 'base/db', 'market/rates', 'orders'],
+  'orders/read': ['accounts/partners', 'base', 'base/db', 'ledger', 'market/rates', 'orders'],
   'settlement/rows': ['base', 'exchanges'],
   'settlement/rules': [
     'base',
@@ -199,6 +199,7 @@ const layers: Record<string, readonly string[]> = {
     'surfaces/pages',
   ],
   'surfaces/rest/api': [
+    'accounts/members',
     'accounts/partners',
     'base',
     'base/db',
@@ -207,7 +208,6 @@ const layers: Record<string, readonly string[]> = {
     'generated',
     'orders',
     'surfaces/pages',
-    'webhooks',
   ],
   'surfaces/rest/cabinet': [
     'accounts/members',
