@@ -1,7 +1,9 @@
+import { operationRows as cabinetRows } from '../../../src/accounts/members/rights.ts';
 import { keyScopes } from '../../../src/accounts/partners/key-scope.ts';
 import { ContractBackend } from '../../../src/surfaces/rest/api/backend.ts';
 import { apiRoot, type OperationId, readContract } from '../../../src/surfaces/rest/api/contract.ts';
 import { NearbyRows, type OperationRow, operationRows } from '../../../src/surfaces/rest/api/operations.ts';
+import { readCabinetContract } from '../../../src/surfaces/rest/cabinet/contract.ts';
 import { sandboxPaths } from '../../../src/surfaces/rest/partner/sandbox.ts';
 
 interface Contracted {
@@ -33,6 +35,19 @@ describe('the row of an operation', () => {
     // One key, in either header, is all that the listener can check.
     const schemes = security.flatMap((requirement) => Object.keys(requirement));
     expect(['bearerKey', 'headerKey']).toEqual(expect.arrayContaining(schemes));
+  });
+});
+
+describe('an operation of the cabinet', () => {
+  it('needs a session by its contract exactly when its row needs one', () => {
+    const { paths = {}, security: usual = [] } = readCabinetContract() as { paths?: object; security?: object[] };
+    const open = Object.values(paths)
+      .flatMap((path) => Object.values(path as Record<string, Partial<Contracted>>))
+      .filter(({ operationId, security = usual }) => operationId !== undefined && security.length === 0)
+      .map(({ operationId }) => operationId);
+    const needless = Object.entries(cabinetRows).filter(([, { needs }]) => needs === 'nothing');
+    expect(open.sort()).toEqual(needless.map(([id]) => id).sort());
+    expect(usual).toEqual([{ session: [] }]);
   });
 });
 
