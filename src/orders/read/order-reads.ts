@@ -40,7 +40,7 @@ export type OrderPaging =
   | { readonly first: number; readonly after?: string | null }
   | { readonly last: number; readonly before?: string | null };
 
-/** A page of orders by a time, as it was asked for. */
+/** The parameters of `list` and `listEntities`. */
 export interface OrderPageRequest {
   readonly filter: OrderFilter;
   readonly orderBy: OrderSorting;
@@ -49,7 +49,7 @@ export interface OrderPageRequest {
   readonly now?: Date;
 }
 
-/** A page of orders in the order in which they moved, as it was asked for. */
+/** The parameters of `moved`. */
 export interface OrderFeedRequest {
   readonly filter: OrderFilter;
   /** Where the list begins without a cursor. */

@@ -5,7 +5,7 @@ import { type EventFacts, eventColumns, eventTables } from './event-facts.ts';
 import { clusterName, feedStart, partnerFeed, placeOf } from './feed-place.ts';
 import type { ListCursors } from './list-cursor.ts';
 
-/** A page of a partner's events, as it was asked for. */
+/** The parameters of `PartnerEvents.read`. */
 export interface EventRequest {
   /** Null admits all. */
   readonly types: readonly EventType[] | null;

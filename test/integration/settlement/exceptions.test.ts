@@ -111,10 +111,13 @@ describe('a payment', () => {
     expect(await owed(order)).toEqual({});
   });
 
-  it('that can never be made is given up, and the deposit goes back instead', async () => {
+  /** An overpaid order whose payout is refused for good, and whose deposit staff send back. */
+  async function refundedAfterRefusal(
+    changes: Record<string, unknown> = {},
+  ): Promise<Awaited<ReturnType<typeof gateway.order>>> {
     const refusing = addressExample('TRC20');
     await gateway.settlement.sandbox.refuse('tron', refusing);
-    const order = await gateway.order({ amount_from: 0.01, rate_type: 'fixed' });
+    const order = await gateway.order({ amount_from: 0.01, rate_type: 'fixed', ...changes });
     await confirm(order, { amount: '0.015' });
     await gateway.settle(order);
     expect(await status(order)).toBe('failed');
@@ -122,6 +125,11 @@ describe('a payment', () => {
     await staffRefund(order, addressExample('BTC'));
     await gateway.settle(order);
     expect(await status(order)).toBe('refunded');
+    return order;
+  }
+
+  it('that can never be made is given up, and the deposit goes back instead', async () => {
+    const order = await refundedAfterRefusal();
     const fee = await networkFee('BTC', 'BTC');
     expect(await payments(order)).toMatchObject([
       { kind: 'payout', state: 'dead' },
@@ -132,16 +140,7 @@ describe('a payment', () => {
   });
 
   it('of which a part waits for a refund address goes back in both parts, the second once there is one', async () => {
-    const refusing = addressExample('TRC20');
-    await gateway.settlement.sandbox.refuse('tron', refusing);
-    const order = await gateway.order({ amount_from: 0.01, rate_type: 'fixed', refund_address: undefined });
-    await confirm(order, { amount: '0.015' });
-    await gateway.settle(order);
-    expect(await status(order)).toBe('failed');
-    await gateway.settlement.sandbox.accept('tron', refusing);
-    await staffRefund(order, addressExample('BTC'));
-    await gateway.settle(order);
-    expect(await status(order)).toBe('refunded');
+    const order = await refundedAfterRefusal({ refund_address: undefined });
     const set = await gateway.call('PUT', `/partner/orders/${order.id}/refund-address`, {
       key: gateway.key,
       body: { refund_address: addressExample('BTC') },
