@@ -5,6 +5,7 @@ import { drainGraceMs } from '../config/public-url.ts';
 import type { CurrencyCatalogue } from '../market/currencies/currency-catalogue.ts';
 import type { PriceBook } from '../market/rates/price-book.ts';
 import type { OrderService } from '../orders/order-service.ts';
+import type { OrderReads } from '../orders/read/order-reads.ts';
 import type { MagicOrders } from '../settlement/sandbox/magic-orders.ts';
 import { bootstrap, createDemoAccess, type DemoAccess } from './bootstrap.ts';
 import { type AppOptions, type Foundation, openFoundation, openTracing } from './foundation.ts';
@@ -32,6 +33,7 @@ export interface App {
   readonly orm: MikroORM;
   readonly log: Log;
   readonly orders: OrderService;
+  readonly orderReads: OrderReads;
   readonly prices: PriceBook;
   /** Null in an api process. */
   readonly settlement: Settlement | null;
@@ -98,8 +100,8 @@ async function openParts(foundation: Foundation): Promise<App> {
   logParts(foundation.log);
   const { catalogue, prices, log } = shared;
   const urls = { restUrl: rest?.url ?? null, internalUrl: internal.url };
-  const { orders } = requests;
-  const own = { demo, orm, log, orders, prices, networks, catalogue };
+  const { orders, orderReads } = requests;
+  const own = { demo, orm, log, orders, orderReads, prices, networks, catalogue };
   return { ...urls, ...own, settlement, webhooks, magicOrders, stop: drain(foundation, internal, rest) };
 }
 

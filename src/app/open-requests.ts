@@ -16,7 +16,7 @@ export interface Requests extends GatewayServices {
 /** Opens the services of requests, and the thread that derives deposit addresses ahead. */
 export async function openRequests(foundation: Foundation, shared: GatewayShared, orm: MikroORM): Promise<Requests> {
   const { config, clock, log, metrics } = foundation;
-  const { rates, openOrders, quotes, pages, lanes } = shared;
+  const { rates, openOrders, quotes, pages, lanes, onBatch } = shared;
   const addresses = new DepositAddresses(orm, {
     onDerived: (isAhead) => metrics.countDerivation(isAhead),
     onThreadEnd: (reason) => {
@@ -43,7 +43,7 @@ export async function openRequests(foundation: Foundation, shared: GatewayShared
       metrics.observeQuote(adverseBps);
       log.info({ event: 'quote_used', partner_id: partnerId, adverse_bps: adverseBps }, 'a quote became an order');
     },
-    onBatch: (statement, items, waitedMs) => metrics.observeBatch(statement, items, waitedMs),
+    onBatch,
   });
   return { ...gatewayServices(orm, shared), orders };
 }

@@ -15,7 +15,7 @@ import type { GatewayShared, Shared } from './services.ts';
 
 /** Opens what the services of all pools share: the market, rates, quotes, caps of open orders. */
 export async function openShared(foundation: Foundation, shared: Shared, orm: MikroORM): Promise<GatewayShared> {
-  const { config, clock } = foundation;
+  const { config, clock, metrics } = foundation;
   const market = await openMarket(foundation, shared.networks, orm);
   const { catalogue, prices } = market;
   const assets = new Assets(shared.networks);
@@ -31,6 +31,7 @@ export async function openShared(foundation: Foundation, shared: Shared, orm: Mi
     offers: new ActionOffers({ clock, catalogue, prices, ...fixedRateTimes(config) }),
     wallets: new WalletLinks(catalogue, assets, shared.networks),
     lanes,
+    onBatch: (statement, items, waitedMs) => metrics.observeBatch(statement, items, waitedMs),
     openOrders: new OpenOrders({
       orm,
       clock,

@@ -42,11 +42,11 @@ export async function openStaffApi(
   own: GatewayServices,
   parts: StaffApiParts,
 ): Promise<StaffApi> {
-  const { config, clock, log, catalogue, rates, overrides, prices, wallets, openOrders, pages } = shared;
+  const { config, clock, log, catalogue, rates, overrides, prices, wallets, openOrders } = shared;
   const { orm, audit, partners, staff, stats } = own;
   const actions = parts.actions ?? staffActionsWithoutWorker(shared, orm);
   const schema = await buildStaffSchema([
-    new OrderResolver(clock, audit, actions, pages),
+    new OrderResolver(clock, audit, actions, own.changes),
     new ActionResolver(audit, actions),
     new PayoutResolver(clock, audit, own.holds, actions, payoutRules(config)),
     new PartnerResolver(audit, partners, rates, partnerLimits(config)),

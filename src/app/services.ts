@@ -31,6 +31,7 @@ import type { ActionOffers } from '../orders/action-offers.ts';
 import { AddressChecks } from '../orders/address-checks.ts';
 import { LockedChanges } from '../orders/locked-changes.ts';
 import type { OpenOrders } from '../orders/open-orders.ts';
+import type { OnBatch } from '../orders/order-batches.ts';
 import { OrderChanges } from '../orders/order-changes.ts';
 import { OrderChoices } from '../orders/order-choices.ts';
 import { OrderPages, pagePurpose } from '../orders/order-pages.ts';
@@ -74,6 +75,8 @@ export interface GatewayShared extends Shared {
   readonly lanes: PartnerLanes;
   /** Reads on the connections of requests, for every pool. */
   readonly openOrders: OpenOrders;
+  /** Told of each batch of creates and of look-ups. */
+  readonly onBatch: OnBatch;
 }
 
 type Process = Pick<Shared, 'config' | 'clock' | 'log' | 'networks'>;
@@ -142,7 +145,7 @@ export type GatewayServices = ReturnType<typeof gatewayServices>;
  * the batches and addresses of `OrderService` belong to the pool of requests (`openRequests`).
  */
 export function gatewayServices(orm: MikroORM, shared: GatewayShared) {
-  const { config, clock, catalogue, cursors, offers, openOrders, pages, wallets } = shared;
+  const { config, clock, catalogue, cursors, offers, openOrders, pages, wallets, onBatch } = shared;
   const changes = new LockedChanges(orm, clock);
   return {
     ...services(orm, shared),
@@ -153,6 +156,7 @@ export function gatewayServices(orm: MikroORM, shared: GatewayShared) {
       paymentUri: (order: OrderView) => wallets.paymentUri(order),
       cursors,
       depositGraceSec: config.DEPOSIT_GRACE_SEC,
+      onBatch,
     }),
     changes: new OrderChanges({ changes, catalogue, openOrders, pages }),
     choices: new OrderChoices({ changes, offers }),

@@ -8,6 +8,7 @@ import { earlierAnswer, inFlight, lockNotAvailable, type Repeatable } from './id
 import { IdempotencyKey } from './idempotency-key.entity.ts';
 import { Order } from './order.entity.ts';
 import { orderNotFound } from './order-errors.ts';
+import { type PartnerScope, type StaffScope, scopeWhere, staffScope } from './order-scope.ts';
 import { orderNamed } from './short-id.ts';
 
 /** An order under its row lock, inside the transaction that changes it. */
@@ -15,7 +16,7 @@ export interface LockedOrder {
   readonly em: EntityManager;
   readonly order: Order;
   readonly now: Date;
-  /** The partner, as the actor of events. */
+  /** As the actor of events: a partner or a staff member. */
   readonly actor: string;
 }
 
@@ -38,6 +39,13 @@ export interface ChangeRequest {
   readonly audit?: (em: EntityManager, orderId: string) => Promise<void>;
 }
 
+/** A change by staff, in the transaction that also writes its audit entry. */
+export interface StaffChange {
+  readonly em: EntityManager;
+  readonly orderName: string;
+  readonly staffId: string;
+}
+
 /** The answer to a change. `body` is the text that the first answer had. */
 export interface ChangedOrder {
   readonly orderId: string;
@@ -49,9 +57,9 @@ export interface ChangedOrder {
 const maxTries = 3;
 
 /**
- * Changes orders for their partners, each in one transaction under the lock of the order's row. The
- * scanner, the expiry and the settler take the same lock, so that of two changes one comes first
- * and the other one sees it.
+ * Changes orders for their partners and for staff, each in one transaction under the lock of the
+ * order's row. The scanner, the expiry and the settler take the same lock, so that of two changes
+ * one comes first and the other one sees it.
  */
 export class LockedChanges {
   readonly #orm: MikroORM;
@@ -86,16 +94,29 @@ export class LockedChanges {
     }
   }
 
+  /**
+   * Locks an order for staff, and lets `change` change it, in the transaction of the caller.
+   *
+   * @throws AppError order_not_found, or what `change` throws.
+   * @throws AppError unavailable when the order stays locked.
+   */
+  async runForStaff(
+    { em, orderName, staffId }: StaffChange,
+    change: (locked: LockedOrder) => Promise<void> | void,
+  ): Promise<Order> {
+    const order = await lockedOrder(em, staffScope, orderName).catch((error) => {
+      throw sqlState(error) === lockNotAvailable ? busy(error) : error;
+    });
+    await change({ em, order, now: this.#clock.now(), actor: `staff:${staffId}` });
+    await em.flush();
+    return order;
+  }
+
   #once(request: ChangeRequest, change: (locked: LockedOrder) => Promise<void> | void): Promise<ChangedOrder> {
     const { orderName, caller, answer } = request;
     const { partner } = caller;
-    const named = orderNamed(orderName);
-    if (!named) throw orderNotFound();
     return this.#orm.em.fork().transactional(async (em) => {
-      const lockMode = LockMode.PESSIMISTIC_WRITE;
-      const order = await em.findOne(Order, { ...named, partner: partner.id }, { lockMode });
-      if (!order) throw orderNotFound();
-      annotate({ 'order.id': order.id });
+      const order = await lockedOrder(em, { kind: 'partner', partnerId: partner.id }, orderName);
       const now = this.#clock.now();
       await refuseEnded(em, caller, now);
       const repeatable = request.repeatable?.(order.id) ?? null;
@@ -109,6 +130,17 @@ export class LockedChanges {
       return { orderId: order.id, body, isReplayed: false };
     });
   }
+}
+
+/** Locks the order of that name that the scope sees. */
+async function lockedOrder(em: EntityManager, scope: PartnerScope | StaffScope, name: string): Promise<Order> {
+  const named = orderNamed(name);
+  if (!named) throw orderNotFound();
+  const lockMode = LockMode.PESSIMISTIC_WRITE;
+  const order = await em.findOne(Order, { ...named, ...scopeWhere(scope) }, { lockMode });
+  if (!order) throw orderNotFound();
+  annotate({ 'order.id': order.id });
+  return order;
 }
 
 /**

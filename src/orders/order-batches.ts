@@ -1,9 +1,8 @@
 import { type BatchBounds, Batcher, runAlone } from '../base/db/batcher.ts';
-import type { Prepared, PreparedStatements, RowValues } from '../base/db/prepared.ts';
+import type { Prepared, PreparedStatements } from '../base/db/prepared.ts';
 import { sqlSpan } from '../base/db/traced-queries.ts';
 import { span } from '../base/telemetry/tracing.ts';
-import { type PartnerScope, scopeValues } from './order-scope.ts';
-import { type CreateOutcome, type OrderLookup, type OrderView, orderLookup } from './order-statements.ts';
+import type { CreateOutcome } from './order-statements.ts';
 
 /** Told of each batch: its statement, its requests, and how long the first one has waited. */
 export type OnBatch = (statement: string, requests: number, waitedMs: number) => void;
@@ -13,9 +12,9 @@ export type CreateRow = Readonly<Record<string, string | number | Buffer | null>
 
 /**
  * A full statement costs PostgreSQL and Node least for each order. So a second statement runs
- * beside the first only when it is full, or when its first order has waited long.
+ * concurrently with the first only when it is full, or when its first order has waited long.
  */
-const createBounds: BatchBounds = {
+export const createBounds: BatchBounds = {
   items: 32,
   bytes: 262_144,
   undivided: 8,
@@ -24,21 +23,8 @@ const createBounds: BatchBounds = {
   waiting: 1_024,
   waitMs: 5_000,
 };
-/** A look-up is an order's two names. Its bytes need no bound, and small statements cost little. */
-const lookupBounds: BatchBounds = {
-  ...createBounds,
-  items: 64,
-  bytes: 0,
-  undivided: 64,
-  beside: { items: 1, ms: 0 },
-  waiting: 4_096,
-};
-
-/** A batch has look-ups of many partners, each with its own scope. */
-const partnerLookup = orderLookup.of('partner');
-
 /**
- * The creates and look-ups of requests that wait at the same moment, as one statement of each kind.
+ * The creates of requests that wait at the same moment, as one statement of each kind.
  *
  * A statement that creates orders runs only with others of its own kind. A create with an
  * idempotency key may wait for another process, and one from a pool for its addresses. Neither
@@ -48,16 +34,10 @@ export class OrderBatches {
   readonly #statements: PreparedStatements;
   readonly #onBatch: OnBatch;
   readonly #creates = new Map<Prepared, Batcher<CreateRow, CreateOutcome | null>>();
-  readonly #lookups: Batcher<RowValues, OrderView | null>;
 
   constructor(statements: PreparedStatements, onBatch: OnBatch = () => {}) {
     this.#statements = statements;
     this.#onBatch = onBatch;
-    this.#lookups = new Batcher({
-      bounds: lookupBounds,
-      run: async (lookups) => inOrder(lookups, await statements.runRows<Numbered<OrderView>>(partnerLookup, lookups)),
-      onBatch: (items, waitedMs) => onBatch(partnerLookup.name, items, waitedMs),
-    });
   }
 
   /**
@@ -72,11 +52,6 @@ export class OrderBatches {
       this.#creates.set(statement, batcher);
     }
     return traced(statement, batcher.add(row));
-  }
-
-  /** Finds an order. Null when the partner has none of that name. Throws as `create` does. */
-  find(scope: PartnerScope, lookup: OrderLookup): Promise<OrderView | null> {
-    return traced(partnerLookup, this.#lookups.add({ ...lookup, ...scopeValues(scope) }));
   }
 
   #batcherOf(statement: Prepared): Batcher<CreateRow, CreateOutcome | null> {
@@ -95,14 +70,14 @@ export class OrderBatches {
 }
 
 /** The span of one request's share in a batch. */
-function traced<T>({ name }: Prepared, work: Promise<T>): Promise<T> {
+export function traced<T>({ name }: Prepared, work: Promise<T>): Promise<T> {
   return span(`postgresql ${name}`, sqlSpan, () => work);
 }
 
-type Numbered<Row> = Row & { readonly n: number };
+export type Numbered<Row> = Row & { readonly n: number };
 
 /** Puts the rows of a batch in the order of its items. Null for an item without a row. */
-function inOrder<Row>(items: readonly unknown[], rows: readonly Numbered<Row>[]): (Row | null)[] {
+export function inOrder<Row>(items: readonly unknown[], rows: readonly Numbered<Row>[]): (Row | null)[] {
   const ordered: (Row | null)[] = items.map(() => null);
   for (const row of rows) ordered[row.n - 1] = row;
   return ordered;

@@ -1,9 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { Partner } from '../accounts/partners/partner.entity.ts';
 import { AppError, errorFromFaults, type FieldFault } from '../base/errors.ts';
 import { isOwnAddress } from '../chains/addresses/own-address.ts';
 import type { CurrencyCatalogue } from '../market/currencies/currency-catalogue.ts';
 import { type Destination, destination, ownAddress, type SentDestination } from './destination.ts';
-import type { ChangedOrder, ChangeRequest, LockedChanges, LockedOrder } from './locked-changes.ts';
+import type { ChangedOrder, ChangeRequest, LockedChanges, LockedOrder, StaffChange } from './locked-changes.ts';
 import type { OpenOrders } from './open-orders.ts';
 import type { Order } from './order.entity.ts';
 import { moveOrder, recordFact } from './order-moves.ts';
@@ -24,8 +25,8 @@ export interface OrderChangesOptions {
 }
 
 /**
- * What partners change about their orders. Each method answers from what it has written, and throws
- * what `LockedChanges.run` throws beside its own refusals.
+ * What partners and staff change about orders. Each method for partners answers from what it has
+ * written. It throws its refusals and those of `LockedChanges.run`.
  */
 export class OrderChanges {
   readonly #options: OrderChangesOptions;
@@ -112,21 +113,34 @@ export class OrderChanges {
    * @throws AppError order_page_off while the partner has no pages.
    */
   renewPage(request: ChangeRequest): Promise<ChangedOrder> {
-    const { changes, pages } = this.#options;
-    return changes.run(request, async ({ em, order, now }) => {
-      const [partner] = await em.execute<{ isOn: boolean }[]>('select order_page as "isOn" from partner where id = ?', [
-        order.partner.id,
-      ]);
-      if (!partner?.isOn) throw new AppError('order_page_off', 'this account has no order pages; ask support for them');
-      await pages.renew(em, order.id, now);
-    });
+    return this.#options.changes.run(request, this.#newPage('this account has no order pages; ask support for them'));
+  }
+
+  /** Does what `renewPage` does, for staff. */
+  renewPageForStaff(request: StaffChange): Promise<Order> {
+    const { changes } = this.#options;
+    return changes.runForStaff(request, this.#newPage('this partner has no order pages; switch them on first'));
   }
 
   /** Ends the link of an order's page, if it has one. */
   revokePage(request: ChangeRequest): Promise<ChangedOrder> {
-    const { changes, pages } = this.#options;
-    return changes.run(request, ({ em, order, now }) => pages.revoke(em, order.id, now));
+    return this.#options.changes.run(request, this.#noPage);
   }
+
+  /** Does what `revokePage` does, for staff. */
+  revokePageForStaff(request: StaffChange): Promise<Order> {
+    return this.#options.changes.runForStaff(request, this.#noPage);
+  }
+
+  #newPage(refusal: string) {
+    return async ({ em, order, now }: LockedOrder): Promise<void> => {
+      const { orderPage } = await em.findOneOrFail(Partner, { id: order.partner.id });
+      if (!orderPage) throw new AppError('order_page_off', refusal);
+      await this.#options.pages.renew(em, order.id, now);
+    };
+  }
+
+  readonly #noPage = ({ em, order, now }: LockedOrder): Promise<void> => this.#options.pages.revoke(em, order.id, now);
 
   #destination(order: Order, { address, tag }: SentRefundAddress, faults: FieldFault[]): Destination | null {
     const { coinFrom, networkFrom: network } = order;

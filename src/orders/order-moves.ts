@@ -33,6 +33,23 @@ export function recordFact(em: EntityManager, order: Order, fact: OrderFact, det
   addEvent(em, order, order.status, fact, details);
 }
 
+/**
+ * Holds an order: it takes no step and sends no payment until it is released. The caller's
+ * transaction must hold the order's row lock.
+ */
+export function holdOrder(em: EntityManager, order: Order, reason: string, details: MoveDetails): void {
+  order.heldAt = details.at;
+  order.holdReason = reason;
+  recordFact(em, order, 'held', details);
+}
+
+/** Ends the hold of an order, under the lock of its row. */
+export function releaseOrder(em: EntityManager, order: Order, details: MoveDetails): void {
+  order.heldAt = null;
+  order.holdReason = null;
+  recordFact(em, order, 'released', details);
+}
+
 /** Adds the next event of an order, which has its new status already. */
 function addEvent(
   em: EntityManager,

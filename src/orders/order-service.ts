@@ -17,9 +17,7 @@ import { earlierAnswer, inFlight, lockNotAvailable, type Repeatable, sameRequest
 import type { OpenOrders, OrderHeadroom } from './open-orders.ts';
 import { type OnBatch, OrderBatches } from './order-batches.ts';
 import { type CreateOrder, type Draft, OrderDrafts, orderWarnings } from './order-drafts.ts';
-import { orderNotFound } from './order-errors.ts';
 import type { OrderPages } from './order-pages.ts';
-import type { PartnerScope } from './order-scope.ts';
 import {
   addressPlaceholder,
   type CreateOutcome,
@@ -30,7 +28,7 @@ import {
 } from './order-statements.ts';
 import { type TakenBy, type TermsRow, takenError } from './order-terms.ts';
 import { randomBytesAhead } from './random-bytes.ts';
-import { orderNamed, randomShortId } from './short-id.ts';
+import { randomShortId } from './short-id.ts';
 
 /** The terms that a create would get, and what the partner should know about it. */
 export interface CheckedOrder {
@@ -90,7 +88,7 @@ interface Admitted extends Plan {
 /** A float order counts against no fixed cap. */
 const noFixedRoom = { usd: null, slot: null, hourUsd: null, dayUsd: null, hourAgo: null, dayAgo: null };
 
-/** Creates and reads exchange orders. */
+/** Creates exchange orders. */
 export class OrderService {
   readonly #options: OrderServiceOptions;
   readonly #statements: PreparedStatements;
@@ -176,21 +174,6 @@ export class OrderService {
     if (!limits) throw unavailable(quote);
     await this.#options.openOrders.check(caller.partner, quote, draft.extension?.adverse ?? null);
     return { quote, limits, recipient, refund, warnings: orderWarnings(input, quote, { recipient, refund }) };
-  }
-
-  /**
-   * Finds the partner's order by UUID or short id, in upper or lower case.
-   *
-   * @throws AppError order_not_found: the same for an unknown order, another partner's order, and
-   * malformed text.
-   */
-  async find(scope: PartnerScope, text: string): Promise<OrderView> {
-    const named = orderNamed(text);
-    if (!named) throw orderNotFound();
-    const order = await this.#batches.find(scope, { id: null, shortId: null, ...named });
-    if (!order) throw orderNotFound();
-    annotate({ 'order.id': order.id });
-    return order;
   }
 
   /**

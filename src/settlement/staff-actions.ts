@@ -11,7 +11,7 @@ import { keyForms } from '../chains/addresses/key-forms.ts';
 import { isOwnAddress } from '../chains/addresses/own-address.ts';
 import { type Contracts, contractFault } from '../orders/destination.ts';
 import { Order } from '../orders/order.entity.ts';
-import { moveOrder, recordFact } from '../orders/order-moves.ts';
+import { holdOrder, moveOrder, releaseOrder } from '../orders/order-moves.ts';
 import type { OrderSettler } from './order-settler.ts';
 import { refuseUnknownHold, resumePayouts } from './pay/payout-holds.ts';
 import { Deposit } from './rows/deposit.entity.ts';
@@ -428,19 +428,15 @@ async function markFailed(settling: Settling, details: Details): Promise<void> {
 
 const resting: readonly string[] = ['completed', 'refunded'];
 
-function hold({ em, order, now }: Settling, details: Details): void {
+function hold({ em, order }: Settling, details: Details): void {
   if (resting.includes(order.status)) throw notPossible(`the order is ${order.status}; there is nothing to hold`);
   if (order.heldAt !== null) throw notPossible('the order is held already');
-  order.heldAt = now;
-  order.holdReason = 'staff';
-  recordFact(em, order, 'held', details);
+  holdOrder(em, order, 'staff', details);
 }
 
 function release({ em, order }: Settling, { proposedAt }: StaffAction, details: Details): void {
   if (order.heldAt === null) throw notPossible('the order is not held');
   // The approval concerned the earlier hold, not the present one.
   if (order.heldAt > proposedAt) throw notPossible('the order was held anew since this was proposed; propose it again');
-  order.heldAt = null;
-  order.holdReason = null;
-  recordFact(em, order, 'released', details);
+  releaseOrder(em, order, details);
 }

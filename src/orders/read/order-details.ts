@@ -1,5 +1,6 @@
 import { formatDecimal } from '../../base/money.ts';
 import type { ActionOffers, AskedOrder } from '../action-offers.ts';
+import { type DepositRole, depositRole } from '../deposit-role.ts';
 import type { ActionReason } from '../order-action.entity.ts';
 import { actionName } from '../order-actions.ts';
 import type { OrderPages } from '../order-pages.ts';
@@ -18,7 +19,7 @@ export interface DepositDetails {
   readonly amount: string;
   readonly confirmations: number;
   readonly state: 'mempool' | 'confirming' | 'credited' | 'lost';
-  readonly role: 'main' | 'second' | 'small' | 'late' | 'wrong_asset';
+  readonly role: DepositRole;
   readonly seenAt: string;
   /** Why it is not refunded, where it should be. */
   readonly refundObstacle: 'no_refund_address' | 'below_fee' | 'review' | null;
@@ -91,6 +92,8 @@ export interface DetailsSources {
   readonly pages: Pick<OrderPages, 'urlOf'>;
   /** The URI that opens a wallet with the payment that an order waits for. */
   readonly paymentUri: (order: OrderView) => string | null;
+  /** How long after an order's window a deposit that came in time may still be mined. */
+  readonly depositGraceSec: number;
 }
 
 const groups: Readonly<Record<OrderStatus, StatusGroup>> = {
@@ -111,20 +114,16 @@ export const mostParts = 100;
 /** The problem of a deposit whose refund to a late address is above the limit of such refunds. */
 const aboveLateLimit = 'late_refund_limit';
 
-/** The deposits of `o` as JSON, the main one first. `lateMined` says when a block came too late. */
-const deposits = (graceSec: number): string => `(
+/** The deposits of `o` as JSON, the main one first. */
+const deposits = `(
   select coalesce(jsonb_agg(jsonb_build_object(
            'txid', s.txid, 'outputIndex', substring(s.key from ':(\\d{1,9})$')::integer, 'coin', s.coin,
            'network', s.network, 'amount', ${decimal('s.amount')},
            'confirmations', case when s.height is null then 0 when s.id = o.deposit_id then coalesce(o.deposit_confirmations, 0)
                             else greatest(0, coalesce(c.height, 0) - s.height + 1) end,
            'state', case s.state when 'mined' then 'confirming' when 'orphaned' then 'lost' else s.state end,
-           'role', case when s.coin <> o.coin_from or s.network <> o.network_from then 'wrong_asset'
-                        when s.arrived_after > o.expires_at or cancelled.at is not null
-                             or case when s.state = 'mempool' then c.read_at else s.mined_after end
-                                > o.expires_at + interval '${graceSec} seconds' then 'late'
-                        when s.id = o.deposit_id then 'main'
-                        when s.amount < o.min_amount then 'small' else 'second' end,
+           'isMain', s.id is not distinct from o.deposit_id, 'arrivedAfter', ${isoTime('s.arrived_after')},
+           'minedAfter', ${isoTime('s.mined_after')}, 'readAt', ${isoTime('c.read_at')},
            'seenAt', ${isoTime('s.seen_at')},
            'refundObstacle', case when s.problem in ('no_refund_address', 'below_fee') then s.problem
                                   when s.problem is not null then 'review' end) order by s.id = o.deposit_id desc nulls last, s.seen_at, s.id), '[]')
@@ -149,14 +148,10 @@ const payments = `(
            order by p.number desc limit ${mostParts}) p
     join deposit d on d.id = p.deposit_id)`;
 
-/**
- * Makes the statement that reads orders with all their details, in one round trip for any number of
- * orders.
- */
-export function orderDetailsStatement(graceSec: number) {
-  return orderLookupWith(
-    'order_details',
-    `, o.event_seq as seq, ${isoTime('o.updated_at')} as "updatedAt", ${isoTime('o.held_at')} as "heldAt",
+/** Reads orders with all their details, in one round trip for any number of orders. */
+export const orderDetailsStatement = orderLookupWith(
+  'order_details',
+  `, o.event_seq as seq, ${isoTime('o.updated_at')} as "updatedAt", ${isoTime('o.held_at')} as "heldAt",
        o.hold_reason as "holdReason", last.cause, ${isoTime('last.at')} as "lastAt",
        (select c.decimals from currency c where c.coin = o.coin_to and c.network = o.network_to) as "decimalsTo",
        ${decimal('o.service_fee_quoted')} as "serviceFeeQuoted", ${decimal('o.network_fee_quoted')} as "networkFeeQuoted",
@@ -173,10 +168,10 @@ export function orderDetailsStatement(graceSec: number) {
                                     'amount', ${decimal('act.amount')}, 'amountFrom', ${decimal('act.amount_from')})
        end as action,
        back.cause as "refundCause", back.answer as "refundAnswer", back.by_staff as "isRefundByStaff",
-       cancelled.at is not null as "wasCancelled",
+       cancelled.at is not null as "wasCancelled", ${decimal('o.min_amount')} as "minAmount",
        page.nonce as "pageNonce", page.key_version as "pageKeyVersion",
-       ${deposits(graceSec)} as deposits, ${payments} as payments`,
-    `
+       ${deposits} as deposits, ${payments} as payments`,
+  `
   join lateral (
     select e.cause, e.at from order_event e where e.order_id = o.id and e.from_status is distinct from e.to_status
      order by e.seq desc limit 1) last on true
@@ -198,8 +193,7 @@ export function orderDetailsStatement(graceSec: number) {
   left join order_terms m on m.order_id = o.id
   left join order_action act on act.order_id = o.id and act.outcome is null
   left join trade t on t.order_id = o.id and t.state in ('intended', 'filled')`,
-  );
-}
+);
 
 /** Where an order pays, beside the address of its recipient. Only its partner reads them. */
 export interface Destinations {
@@ -237,8 +231,18 @@ export interface OrderDetailsRow extends OrderView, Destinations, Omit<RefundRow
   readonly isLateAddress: boolean;
   /** Whether a refund to the late address is above the limit, and waits for staff. */
   readonly awaitsApproval: boolean;
-  readonly deposits: readonly DepositDetails[];
+  readonly minAmount: string;
+  readonly deposits: readonly DepositRow[];
   readonly payments: readonly (PaymentDetails & { readonly kind: 'payout' | 'refund' })[];
+}
+
+/** A deposit of a row, with what decides its role. Times are ISO 8601 in UTC. */
+interface DepositRow extends Omit<DepositDetails, 'role'> {
+  readonly isMain: boolean;
+  readonly arrivedAfter: string | null;
+  readonly minedAfter: string | null;
+  /** When its chain was last read to its head. */
+  readonly readAt: string | null;
 }
 
 /** The open question of a row. Amounts are plain decimal text. */
@@ -251,8 +255,9 @@ interface OpenAction {
 }
 
 /** Makes the details of a row. */
-export function orderDetails(row: OrderDetailsRow, { offers, pages, paymentUri }: DetailsSources): OrderDetails {
+export function orderDetails(row: OrderDetailsRow, sources: DetailsSources): OrderDetails {
   const { heldAt, holdReason, status, action } = row;
+  const { offers, pages, paymentUri, depositGraceSec } = sources;
   const group = action === null ? groups[status] : 'action_required';
   const refunds = row.payments.filter(({ kind }) => kind === 'refund');
   return {
@@ -263,7 +268,7 @@ export function orderDetails(row: OrderDetailsRow, { offers, pages, paymentUri }
     externalId: row.externalId,
     metadata: row.metadata,
     policy: row.policy,
-    deposits: row.deposits,
+    deposits: row.deposits.map((deposit) => depositDetails(row, deposit, depositGraceSec)),
     terms: termsOf(row),
     payout: row.payments.findLast(({ kind }) => kind === 'payout') ?? null,
     refunds,
@@ -275,6 +280,17 @@ export function orderDetails(row: OrderDetailsRow, { offers, pages, paymentUri }
     publicUrl: pages.urlOf(row.id, { nonce: row.pageNonce, keyVersion: row.pageKeyVersion }),
     paymentUri: status === 'waiting_deposit' ? paymentUri(row) : null,
   };
+}
+
+function depositDetails(row: OrderDetailsRow, deposit: DepositRow, graceSec: number): DepositDetails {
+  const { isMain, arrivedAfter, minedAfter, readAt, ...shown } = deposit;
+  const order = { ...row, expiresAt: new Date(row.expiresAt) };
+  const times = { ...deposit, arrivedAfter: momentOf(arrivedAfter), minedAfter: momentOf(minedAfter) };
+  return { ...shown, role: depositRole(order, times, { graceSec, readAt: momentOf(readAt) }) };
+}
+
+function momentOf(text: string | null): Date | null {
+  return text === null ? null : new Date(text);
 }
 
 function actionRequired(row: OrderDetailsRow, action: OpenAction, offers: ActionOffers): ActionRequired {

@@ -2,8 +2,10 @@ import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { systemClock } from '../../base/clock.ts';
 import { type Prepared, PreparedStatements, type Statements } from '../../base/db/prepared.ts';
 import { AppError } from '../../base/errors.ts';
+import { annotate } from '../../base/telemetry/tracing.ts';
 import { type EventType, eventTypeOf } from '../event-types.ts';
 import { Order } from '../order.entity.ts';
+import type { OnBatch } from '../order-batches.ts';
 import { orderNotFound } from '../order-errors.ts';
 import type { PageLink } from '../order-pages.ts';
 import {
@@ -30,6 +32,7 @@ import {
 } from './order-details.ts';
 import { type ChosenOrders, mostExported, orderCsv } from './order-export.ts';
 import { filterText, type OrderFilter } from './order-filter.ts';
+import { OrderLookups } from './order-lookups.ts';
 import { countMatches, feedPage, keysetPage, newestMatches, type OrderSorting, type Walk } from './order-walk.ts';
 
 /**
@@ -134,8 +137,7 @@ export interface LinkedOrder {
 export interface OrderReadsOptions extends DetailsSources {
   readonly orm: MikroORM;
   readonly cursors: ListCursors;
-  /** How long after the window a deposit that came in time may be mined. */
-  readonly depositGraceSec: number;
+  readonly onBatch?: OnBatch;
 }
 
 /** Most orders of one page. */
@@ -198,23 +200,23 @@ export class OrderReads {
   readonly #places: Statements;
   readonly #statements: ScopedStatements;
   readonly #cursors: ListCursors;
-  readonly #details: ScopedStatement;
+  readonly #lookups: OrderLookups;
   readonly #sources: DetailsSources;
 
-  constructor({ orm, cursors, depositGraceSec, ...sources }: OrderReadsOptions) {
+  constructor({ orm, cursors, onBatch, ...sources }: OrderReadsOptions) {
     this.#sources = sources;
     const statements = new PreparedStatements(orm);
     this.#places = statements;
     this.#statements = new ScopedStatements(statements);
     this.#cursors = cursors;
-    this.#details = orderDetailsStatement(depositGraceSec);
+    this.#lookups = new OrderLookups(statements, onBatch);
   }
 
   /** The statements of this class, for tests of their plans. */
   get statements(): readonly Prepared[] {
     return [
-      ...[this.#details, orderEvents, pageLink, orderOfExternalId].map((statement) => statement.of('partner')),
-      ...[this.#details, orderOfToken].map((statement) => statement.of('page')),
+      ...[orderDetailsStatement, orderEvents, pageLink, orderOfExternalId].map((statement) => statement.of('partner')),
+      ...[orderDetailsStatement, orderOfToken].map((statement) => statement.of('page')),
       publicStatus.of('public'),
     ];
   }
@@ -356,7 +358,21 @@ export class OrderReads {
     return { ...others, names: admitted.map(({ id }) => id) };
   }
 
-  /** @throws AppError order_not_found, as `OrderService.find` does. */
+  /**
+   * Finds the partner's order by UUID or short id, in upper or lower case. Look-ups of the same
+   * moment share a statement.
+   *
+   * @throws AppError order_not_found: the same for an unknown order, another partner's order, and
+   * malformed text.
+   */
+  async find(scope: PartnerScope, text: string): Promise<OrderView> {
+    const order = await this.#lookups.find(scope, namesOf(text));
+    if (!order) throw orderNotFound();
+    annotate({ 'order.id': order.id });
+    return order;
+  }
+
+  /** @throws AppError order_not_found, as `find`. */
   async details(scope: PartnerScope | StaffScope, text: string): Promise<OrderDetails> {
     return (await this.whole(scope, text)).details;
   }
@@ -364,10 +380,10 @@ export class OrderReads {
   /**
    * Reads an order with its details and all its addresses, in one statement.
    *
-   * @throws AppError order_not_found, as `OrderService.find` does.
+   * @throws AppError order_not_found, as `find`.
    */
   async whole(scope: PartnerScope | StaffScope, text: string): Promise<WholeOrder> {
-    const [row] = await this.#statements.runRows<OrderDetailsRow>(scope, this.#details, [namesOf(text)]);
+    const [row] = await this.#statements.runRows<OrderDetailsRow>(scope, orderDetailsStatement, [namesOf(text)]);
     if (!row) throw orderNotFound();
     return { order: row, details: orderDetails(row, this.#sources), destinations: row };
   }
@@ -375,7 +391,7 @@ export class OrderReads {
   /** Reads the details of an order inside the transaction that has changed it. */
   async detailsIn(scope: PartnerScope | StaffScope, em: EntityManager, id: string): Promise<OrderDetails> {
     const names = { id, shortId: null };
-    const [row] = await this.#statements.runRowIn<OrderDetailsRow>(em, scope, this.#details, names);
+    const [row] = await this.#statements.runRowIn<OrderDetailsRow>(em, scope, orderDetailsStatement, names);
     if (!row) throw orderNotFound();
     return orderDetails(row, this.#sources);
   }
@@ -383,7 +399,7 @@ export class OrderReads {
   /**
    * Reads the newest events of an order, oldest first.
    *
-   * @throws AppError order_not_found, as `OrderService.find` does.
+   * @throws AppError order_not_found, as `find`.
    */
   async events(scope: PartnerScope | StaffScope, text: string): Promise<OrderHistory> {
     const rows = await this.#statements.run<EventRow>(scope, orderEvents, namesOf(text));
@@ -421,7 +437,9 @@ export class OrderReads {
     const [named] = await this.#statements.run<{ id: string; partnerName: string }>(scope, orderOfToken, {});
     if (!named) return null;
     const { id, partnerName } = named;
-    const [order] = await this.#statements.runRows<OrderDetailsRow>(scope, this.#details, [{ id, shortId: null }]);
+    const [order] = await this.#statements.runRows<OrderDetailsRow>(scope, orderDetailsStatement, [
+      { id, shortId: null },
+    ]);
     if (!order) return null;
     return { order, details: orderDetails(order, this.#sources), cause: order.cause, partnerName };
   }
@@ -440,7 +458,7 @@ export class OrderReads {
   ): Promise<ReadonlyMap<string, ListedOrder>> {
     if (ids.length === 0) return new Map();
     const lookups = ids.map((id) => ({ id, shortId: null }));
-    const statement = withDetails ? this.#details : orderLookup;
+    const statement = withDetails ? orderDetailsStatement : orderLookup;
     const rows = await this.#statements.runRows<OrderDetailsRow>(scope, statement, lookups);
     return new Map(
       rows.map((row) => [row.id, { order: row, details: withDetails ? orderDetails(row, this.#sources) : null }]),

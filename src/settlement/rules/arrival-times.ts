@@ -1,6 +1,4 @@
 import type { BlockRef, ScanResult } from '../../chains/port/chain-adapter.ts';
-import type { Order } from '../../orders/order.entity.ts';
-import type { Deposit } from '../rows/deposit.entity.ts';
 
 // Bounds on the time of a deposit. A deposit came when a block included it, or when the scanner
 // first saw it in the mempool, whichever is earlier. Neither time is known to the second, so a
@@ -76,27 +74,4 @@ export function timeBounds(block: BlockRef | null, look: ScanTimes): TimeBounds 
 /** Returns the bounds that show an earlier arrival. */
 export function earlierBounds(known: TimeBounds, found: TimeBounds): TimeBounds {
   return found.by < known.by ? found : known;
-}
-
-/** `uncertain`: the bounds allow both. */
-export type Timeliness = 'in_time' | 'late' | 'uncertain';
-
-/**
- * Decides whether a deposit came within its order's window. Every step uses this one rule. A
- * deposit that came in time still counts as late when it is mined after the window's grace.
- *
- * @param readAt When the deposit's chain was last read to its head. A transaction in the mempool at
- * that time is mined later.
- */
-export function timelinessOf(
-  { expiresAt }: Pick<Order, 'expiresAt'>,
-  deposit: Pick<Deposit, 'state' | 'arrivedAfter' | 'arrivedBy' | 'minedAfter'>,
-  { graceSec, readAt }: { readonly graceSec: number; readonly readAt: Date | null },
-): Timeliness {
-  const { state, arrivedAfter, arrivedBy, minedAfter } = deposit;
-  const graceEndsMs = expiresAt.getTime() + graceSec * 1_000;
-  const minedMs = (state === 'mempool' ? readAt : minedAfter)?.getTime() ?? 0;
-  if (minedMs > graceEndsMs) return 'late';
-  if (arrivedAfter !== null && arrivedAfter > expiresAt) return 'late';
-  return arrivedBy > expiresAt ? 'uncertain' : 'in_time';
 }

@@ -1,5 +1,5 @@
 import { line, minus } from '../../ledger/ledger.ts';
-import { recordFact } from '../../orders/order-moves.ts';
+import { releaseOrder } from '../../orders/order-moves.ts';
 import type { Deposit } from '../rows/deposit.entity.ts';
 import { mainDeposit } from './match.ts';
 import type { ScannedTo, Settling } from './settling.ts';
@@ -48,9 +48,7 @@ export function creditDeposits(settling: Settling): number {
     });
   }
   if (order.holdReason === depositGone && mainDeposit(settling)?.state === 'credited') {
-    order.heldAt = null;
-    order.holdReason = null;
-    recordFact(em, order, 'released', { at: now });
+    releaseOrder(em, order, { at: now });
   }
   return credited;
 }

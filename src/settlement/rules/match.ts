@@ -1,7 +1,7 @@
 import { Big } from '../../base/money.ts';
+import { isBelowMinimum, isOrderCurrency, type Timeliness, timelinessOf } from '../../orders/deposit-role.ts';
 import { moveOrder } from '../../orders/order-moves.ts';
 import type { Deposit } from '../rows/deposit.entity.ts';
-import { type Timeliness, timelinessOf } from './arrival-times.ts';
 import { refundObstacle } from './payments.ts';
 import type { Settling } from './settling.ts';
 
@@ -65,39 +65,31 @@ function chooseMain(settling: Settling): Deposit | null {
  * and not being refunded.
  */
 function isExchangeable(settling: Settling, deposit: Deposit): boolean {
-  return isPresent(settling, deposit) && !isBelowMinimum(settling, deposit) && timeliness(settling, deposit) !== 'late';
+  return (
+    isPresent(settling, deposit) && !isBelowMinimum(settling.order, deposit) && timeliness(settling, deposit) !== 'late'
+  );
 }
 
 /** Whether an expired order could refund a deposit of at least the minimum. */
 function isReturnable(settling: Settling, deposit: Deposit): boolean {
-  return isPresent(settling, deposit) && !isBelowMinimum(settling, deposit) && deposit.state !== 'mempool';
+  return isPresent(settling, deposit) && !isBelowMinimum(settling.order, deposit) && deposit.state !== 'mempool';
 }
 
 function isPresent(settling: Settling, deposit: Deposit): boolean {
   const isOnItsWayBack = settling.payments.some(({ depositId }) => depositId === deposit.id);
-  return isOrderCurrency(settling, deposit) && deposit.state !== 'orphaned' && !isOnItsWayBack;
-}
-
-/** Whether a deposit is in the order's coin, on its network. */
-export function isOrderCurrency({ order }: Pick<Settling, 'order'>, { coin, network }: Deposit): boolean {
-  return coin === order.coinFrom && network === order.networkFrom;
-}
-
-/** Whether a deposit is below the order's minimum. Any stranger can send one to any address. */
-export function isBelowMinimum({ order }: Pick<Settling, 'order'>, { amount }: Deposit): boolean {
-  return new Big(amount).lt(order.minAmount);
+  return isOrderCurrency(settling.order, deposit) && deposit.state !== 'orphaned' && !isOnItsWayBack;
 }
 
 export type Size = 'small' | 'enough';
 
 /** `small`: insufficient for the order, below its minimum or in another currency. */
-export function sizeOf(settling: Pick<Settling, 'order'>, deposit: Deposit): Size {
-  return !isOrderCurrency(settling, deposit) || isBelowMinimum(settling, deposit) ? 'small' : 'enough';
+export function sizeOf({ order }: Pick<Settling, 'order'>, deposit: Deposit): Size {
+  return !isOrderCurrency(order, deposit) || isBelowMinimum(order, deposit) ? 'small' : 'enough';
 }
 
 /** Deposits below the minimum that are present and not being refunded. */
 export function depositsBelowMinimum(settling: Settling): Deposit[] {
-  return settling.deposits.filter((deposit) => isPresent(settling, deposit) && isBelowMinimum(settling, deposit));
+  return settling.deposits.filter((deposit) => isPresent(settling, deposit) && isBelowMinimum(settling.order, deposit));
 }
 
 /** The largest refundable credited deposit below the minimum, or null. */

@@ -1,13 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Big, formatDecimal, minOf } from '../../base/money.ts';
 import { isWithinLimits } from '../../orders/action-offers.ts';
+import { isBelowMinimum } from '../../orders/deposit-role.ts';
 import { type ExchangeTerms, exchangedAmount, exchangeTerms, marketTerms } from '../../orders/exchange-terms.ts';
 import type { Order } from '../../orders/order.entity.ts';
 import { type ActionReason, OrderAction } from '../../orders/order-action.entity.ts';
 import { askPartner, endAction } from '../../orders/order-actions.ts';
 import type { Deposit } from '../rows/deposit.entity.ts';
 import { availableToReturn } from './client-account.ts';
-import { isBelowMinimum } from './match.ts';
 import { liveMarket, type Settling, type StepResult, secondsAfter, wait } from './settling.ts';
 
 /** How long after its window an order may still exchange a late deposit, in seconds. */
@@ -77,7 +77,7 @@ function ask(settling: Settling, deposit: Deposit, reason: ActionReason, isLate:
 function judge(settling: Settling, deposit: Deposit, isLate: boolean): Verdict {
   const { order, now, agreed } = settling;
   const { on_late: late, on_underpaid: under = 'exchange', on_overpaid: over } = agreed?.policy ?? {};
-  if (isLate && (isBelowMinimum(settling, deposit) || now >= lateEnd(order))) {
+  if (isLate && (isBelowMinimum(order, deposit) || now >= lateEnd(order))) {
     return { is: 'refund', reason: 'late' };
   }
   const amount = new Big(deposit.amount);

@@ -1,7 +1,8 @@
 import { Big } from '../../base/money.ts';
+import { isBelowMinimum, isOrderCurrency } from '../../orders/deposit-role.ts';
 import type { Deposit } from '../rows/deposit.entity.ts';
 import type { Payment } from '../rows/payment.entity.ts';
-import { isBelowMinimum, isOrderCurrency, mainDeposit, type Size, sizeOf } from './match.ts';
+import { mainDeposit, type Size, sizeOf } from './match.ts';
 import { currentPayment, unknownDeadline } from './pay.ts';
 import { refundLeg } from './payments.ts';
 import { move, type Settling, type StepResult, wait } from './settling.ts';
@@ -104,8 +105,7 @@ export function unreturnedPart(
 }
 
 /** Whether the order may still refund this deposit itself at the end of its window. */
-function isUndecided(settling: Settling, deposit: Deposit): boolean {
-  const { status } = settling.order;
-  if (!isOrderCurrency(settling, deposit)) return false;
-  return status === 'waiting_deposit' || (status === 'confirming' && isBelowMinimum(settling, deposit));
+function isUndecided({ order }: Settling, deposit: Deposit): boolean {
+  if (!isOrderCurrency(order, deposit)) return false;
+  return order.status === 'waiting_deposit' || (order.status === 'confirming' && isBelowMinimum(order, deposit));
 }

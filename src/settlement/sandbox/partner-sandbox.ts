@@ -11,7 +11,7 @@ import { Order } from '../../orders/order.entity.ts';
 import { OrderAction } from '../../orders/order-action.entity.ts';
 import { endAction } from '../../orders/order-actions.ts';
 import { orderNotFound } from '../../orders/order-errors.ts';
-import { recordFact } from '../../orders/order-moves.ts';
+import { holdOrder, releaseOrder } from '../../orders/order-moves.ts';
 import { orderNamed } from '../../orders/short-id.ts';
 
 /** What a partner can force on an order. `none` ends all of it, and a forced hold. */
@@ -267,18 +267,14 @@ const resting: readonly string[] = ['completed', 'expired', 'refunded', 'failed'
 function hold(em: EntityManager, order: Order, now: Date): void {
   if (resting.includes(order.status)) throw notAvailable(`the order is ${order.status}`);
   if (order.heldAt !== null) throw notAvailable('the order is on hold already');
-  order.heldAt = now;
-  order.holdReason = holdReason;
-  recordFact(em, order, 'held', { at: now });
+  holdOrder(em, order, holdReason, { at: now });
 }
 
 async function release(em: EntityManager, order: Order, now: Date): Promise<void> {
   await em.execute('delete from sandbox_outcome where order_id = ?', [order.id]);
   await em.execute("update payment set next_action_at = ? where order_id = ? and state = 'ready'", [now, order.id]);
   if (order.holdReason !== holdReason) return;
-  order.heldAt = null;
-  order.holdReason = null;
-  recordFact(em, order, 'released', { at: now });
+  releaseOrder(em, order, { at: now });
   order.nextActionAt = now;
 }
 

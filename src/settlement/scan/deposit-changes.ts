@@ -4,7 +4,7 @@ import { Big, fromUnits } from '../../base/money.ts';
 import type { Transfer } from '../../chains/port/chain-adapter.ts';
 import { type Booking, bookAll, line, minus } from '../../ledger/ledger.ts';
 import type { Order } from '../../orders/order.entity.ts';
-import { recordFact } from '../../orders/order-moves.ts';
+import { holdOrder } from '../../orders/order-moves.ts';
 import { Deposit } from '../rows/deposit.entity.ts';
 import { earlierBounds, type ScanTimes, timeBounds } from '../rules/arrival-times.ts';
 import { depositGone, depositReference, isConfirmed, markCredited } from '../rules/credit.ts';
@@ -40,7 +40,7 @@ export async function orphanDeposits(
           ? [line('hot', deposit, minus(deposit.amount)), line('opening', deposit, deposit.amount)]
           : [line('deposits', deposit, minus(deposit.amount)), line(owed, deposit, deposit.amount)],
       });
-      holdOrder(em, orders.get(deposit.orderId ?? ''), deposit, now);
+      holdWithoutDeposit(em, orders.get(deposit.orderId ?? ''), deposit, now);
     }
     deposit.state = 'orphaned';
     deposit.height = null;
@@ -169,10 +169,8 @@ function isSame(deposit: Deposit, { address, contract, amount }: Transfer, decim
  * Holds an order whose used deposit was orphaned. It must not pay out before staff have checked it
  * or the deposit returns.
  */
-function holdOrder(em: EntityManager, order: Order | undefined, deposit: Deposit, now: Date): void {
+function holdWithoutDeposit(em: EntityManager, order: Order | undefined, deposit: Deposit, now: Date): void {
   if (order?.depositId !== deposit.id || order.heldAt !== null) return;
   if (order.status !== 'exchanging' && order.status !== 'sending' && order.status !== 'refunding') return;
-  order.heldAt = now;
-  order.holdReason = depositGone;
-  recordFact(em, order, 'held', { at: now });
+  holdOrder(em, order, depositGone, { at: now });
 }

@@ -1,19 +1,19 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { validate as isUuid } from 'uuid';
-import { Partner } from '../../accounts/partners/partner.entity.ts';
+import type { Partner } from '../../accounts/partners/partner.entity.ts';
 import type { AuditLog } from '../../accounts/staff/audit/audit-log.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { Big, formatDecimal } from '../../base/money.ts';
 import type { BookedLine } from '../../ledger/ledger.ts';
 import { markupPart } from '../../market/rates/binding-terms.ts';
+import type { StaffChange } from '../../orders/locked-changes.ts';
 import type { Order } from '../../orders/order.entity.ts';
 import type { OrderAction } from '../../orders/order-action.entity.ts';
+import type { OrderChanges } from '../../orders/order-changes.ts';
 import type { OrderEvent } from '../../orders/order-event.entity.ts';
 import type { OrderNote } from '../../orders/order-note.entity.ts';
 import { addNote } from '../../orders/order-notes.ts';
-import type { OrderPages } from '../../orders/order-pages.ts';
 import { staffScope } from '../../orders/order-scope.ts';
 import type { MarkupAccrual } from '../../orders/read/order-agreements.ts';
 import type { OrderFilter } from '../../orders/read/order-filter.ts';
@@ -77,13 +77,13 @@ export class OrderResolver {
   readonly #clock: Clock;
   readonly #audit: AuditLog;
   readonly #actions: StaffActions;
-  readonly #pages: OrderPages;
+  readonly #changes: OrderChanges;
 
-  constructor(clock: Clock, audit: AuditLog, actions: StaffActions, pages: OrderPages) {
+  constructor(clock: Clock, audit: AuditLog, actions: StaffActions, changes: OrderChanges) {
     this.#clock = clock;
     this.#audit = audit;
     this.#actions = actions;
-    this.#pages = pages;
+    this.#changes = changes;
   }
 
   @RequiresPermission('orders:read')
@@ -389,11 +389,9 @@ export class OrderResolver {
     @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<Order> {
-    return this.#changePage(context, 'orderPageRenew', orderId, reason, async (em, order, now) => {
-      const { orderPage } = await em.findOneOrFail(Partner, { id: order.partner.id });
-      if (!orderPage) throw new AppError('order_page_off', 'this partner has no order pages; switch them on first');
-      await this.#pages.renew(em, order.id, now);
-    });
+    return this.#change(context, 'orderPageRenew', orderId, reason, (change) =>
+      this.#changes.renewPageForStaff(change),
+    );
   }
 
   @RequiresPermission('orders:hold')
@@ -403,21 +401,21 @@ export class OrderResolver {
     @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<Order> {
-    return this.#changePage(context, 'orderPageRevoke', orderId, reason, (em, order, now) =>
-      this.#pages.revoke(em, order.id, now),
+    return this.#change(context, 'orderPageRevoke', orderId, reason, (change) =>
+      this.#changes.revokePageForStaff(change),
     );
   }
 
-  async #changePage(
+  /** Runs a change that partners can make too, with its audit entry. */
+  #change(
     context: GraphqlContext,
     operation: string,
-    orderId: string,
+    orderName: string,
     reason: string,
-    change: (em: EntityManager, order: Order, now: Date) => Promise<void>,
+    change: (request: StaffChange) => Promise<Order>,
   ): Promise<Order> {
-    const order = await context.orders.entity(staffScope, context.em, orderId);
     return this.#audit.act(context.actor, operation, reason, async (em) => {
-      await change(em, order, this.#clock.now());
+      const order = await change({ em, orderName, staffId: context.caller.id });
       return { result: order, target: `order:${order.id}` };
     });
   }

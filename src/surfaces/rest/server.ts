@@ -110,7 +110,7 @@ export async function createRestListener(dependencies: RestDependencies): Promis
     validateAddress: validateAddressHandler(addressChecks),
     validateOrder: validateOrderHandler(orders),
     createOrder: createOrderHandler(document, orders),
-    getOrder: getOrderHandler(document, orders),
+    getOrder: getOrderHandler(document, orderReads),
     listOrders: listOrdersHandler(document, orderReads),
     getOrderDetails: getOrderDetailsHandler(document, orderReads),
     listOrderEvents: listOrderEventsHandler(document, orderReads),

@@ -114,7 +114,7 @@ it('32 creates at once are two statements, and each has an address and an event 
     orders.map((_, index) => `0.01${index + 10}`.replace(/0+$/, '')),
   );
   expect(new Set(orders.map(({ depositAddress }) => depositAddress)).size).toBe(32);
-  for (const order of orders) expect(await gateway.app.orders.find(scope, order.id)).toMatchObject(order);
+  for (const order of orders) expect(await gateway.app.orderReads.find(scope, order.id)).toMatchObject(order);
 });
 
 it('a create that is refused, or breaks a constraint, fails alone', async () => {
@@ -293,10 +293,10 @@ describe('look-ups', () => {
     const other = await newCaller();
     const [mine, theirs] = [await create(), await create({}, other)].map(({ body }) => JSON.parse(body) as OrderView);
     if (!mine || !theirs) throw new Error('no orders');
-    await gateway.app.orders.find(scope, mine.id);
+    await gateway.app.orderReads.find(scope, mine.id);
     statements.length = 0;
     const find = (name: string) =>
-      gateway.app.orders.find(scope, name).then(
+      gateway.app.orderReads.find(scope, name).then(
         ({ id }) => id,
         (error: AppError) => error.kind,
       );

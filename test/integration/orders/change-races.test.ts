@@ -11,6 +11,7 @@ import {
 } from '../../support/gateway/settled-gateway.ts';
 import { badHistories } from '../../support/gateway/settlement-model/invariants.ts';
 import type { Reply } from '../../support/http/contract-client.ts';
+import { newMember } from '../../support/staff/staff-client.ts';
 
 // Changes of partners at one process, beside detection, expiry, staff and the settler at another.
 // The first at the order's lock wins, and the other one sees it.
@@ -127,6 +128,10 @@ it('an order that stays locked answers 503, and is unchanged', async () => {
     await holder.query('select 1 from exchange_order where id = $1 for update', [order.id]);
     const reply = await cancel(order);
     expect([reply.status, reply.headers.get('retry-after')]).toEqual([503, '1']);
+    // Staff change it under the same lock.
+    const support = await newMember(gateway, 'support');
+    const mutation = `mutation { orderPageRevoke(orderId: "${order.id}", reason: "x") { id } }`;
+    expect((await support.ask(mutation)).errors).toMatchObject([{ message: expect.stringContaining('being changed') }]);
   } finally {
     await holder.end();
   }

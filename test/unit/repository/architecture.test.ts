@@ -61,7 +61,7 @@ const layers: Record<string, readonly string[]> = {
     'market/currencies',
     'market/rates',
   ],
-  'orders/read': ['accounts/partners', 'base', 'base/db', 'ledger', 'market/rates', 'orders'],
+  'orders/read': ['accounts/partners', 'base', 'base/db', 'base/telemetry', 'ledger', 'market/rates', 'orders'],
   'settlement/rows': ['base', 'exchanges'],
   'settlement/rules': [
     'base',

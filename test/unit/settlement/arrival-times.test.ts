@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { allNetworks } from '../../../src/chains/networks/networks.ts';
 import type { BlockRef, ScanResult } from '../../../src/chains/port/chain-adapter.ts';
+import { timelinessOf } from '../../../src/orders/deposit-role.ts';
 import type { Deposit } from '../../../src/settlement/rows/deposit.entity.ts';
 import {
   earlierBounds,
   type ScanTimes,
   timeBounds,
-  timelinessOf,
   withEffectiveTimes,
 } from '../../../src/settlement/rules/arrival-times.ts';
 

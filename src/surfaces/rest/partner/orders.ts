@@ -5,6 +5,7 @@ import type { CreateOrder } from '../../../orders/order-drafts.ts';
 import type { OrderService } from '../../../orders/order-service.ts';
 import type { OrderView } from '../../../orders/order-statements.ts';
 import { isWhole, type OrderOptions } from '../../../orders/order-terms.ts';
+import type { OrderReads } from '../../../orders/read/order-reads.ts';
 import { callerOf, scopeOf } from '../api/authenticate.ts';
 import { numberSource } from '../api/body.ts';
 import { apiRoot, type Body, type Json } from '../api/contract.ts';
@@ -47,7 +48,7 @@ export function createOrderRefusal(orders: OrderService): Refusal<'createOrder'>
 }
 
 /** GET /partner/orders/{order_id} */
-export function getOrderHandler(document: Document, orders: OrderService): Handler<'getOrder'> {
+export function getOrderHandler(document: Document, orders: OrderReads): Handler<'getOrder'> {
   const write = orderWriter(document);
   return async (request) => {
     const order = await orders.find(scopeOf(request.call), request.path.order_id);
