@@ -407,17 +407,18 @@ export class OrderResolver {
   }
 
   /** Runs a change that partners can make too, with its audit entry. */
-  #change(
+  async #change(
     context: GraphqlContext,
     operation: string,
     orderName: string,
     reason: string,
     change: (request: StaffChange) => Promise<Order>,
   ): Promise<Order> {
-    return this.#audit.act(context.actor, operation, reason, async (em) => {
+    const { id } = await this.#audit.act(context.actor, operation, reason, async (em) => {
       const order = await change({ em, orderName, staffId: context.caller.id });
       return { result: order, target: `order:${order.id}` };
     });
+    return context.orders.entity(staffScope, context.em, id);
   }
 
   async #propose(
