@@ -1,4 +1,6 @@
 import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
+import { rights } from '../accounts/members/rights.ts';
+import type { Caller } from '../accounts/members/sessions.ts';
 import { partnerInactive } from '../accounts/partners/authenticator.ts';
 import type { Clock } from '../base/clock.ts';
 import { brokenConstraint, sqlState } from '../base/db/database.ts';
@@ -20,17 +22,11 @@ export interface LockedOrder {
   readonly actor: string;
 }
 
-/** Who asks for a change: a key of the partner, or a member of its team in the cabinet. */
-export type Asker = { readonly partner: { readonly id: string } } & (
-  | { readonly keyId: string }
-  | { readonly memberId: string; readonly roles: readonly string[] }
-);
-
 /** A partner's request to change an order. */
 export interface ChangeRequest {
   /** The order's UUID or short id, as it was sent. */
   readonly orderName: string;
-  readonly caller: Asker;
+  readonly caller: Caller;
   /** Makes the change repeatable. Gets the order's id, so that all its names count as the same. */
   readonly repeatable?: (orderId: string) => Repeatable | null;
   /** Renders the answer inside the transaction, from what the change has written. */
@@ -147,9 +143,9 @@ async function lockedOrder(em: EntityManager, scope: PartnerScope | StaffScope, 
  * Refuses a key that was revoked, a member who was removed or lost the role, and a partner that was
  * switched off, since the request was admitted.
  */
-async function refuseEnded(em: EntityManager, caller: Asker, now: Date): Promise<void> {
+async function refuseEnded(em: EntityManager, caller: Caller, now: Date): Promise<void> {
   const [asker] =
-    'keyId' in caller
+    caller.kind === 'key'
       ? await em.execute<{ live: boolean; active: boolean }[]>(
           `select k.revoked_at is null and (k.expires_at is null or k.expires_at > ?) as live, p.status = 'active' as active
              from api_key k join partner p on p.id = k.partner_id where k.key_id = ?`,
@@ -158,11 +154,12 @@ async function refuseEnded(em: EntityManager, caller: Asker, now: Date): Promise
       : await em.execute<{ live: boolean; active: boolean }[]>(
           `select m.removed_at is null and m.role = any(?::text[]) as live, p.status = 'active' as active
              from partner_member m join partner p on p.id = m.partner_id where m.id = ? for share of m`,
-          [`{${caller.roles.join(',')}}`, caller.memberId],
+          [`{${rights['orders:answer'].join(',')}}`, caller.memberId],
         );
   if (!asker?.live) {
-    const what = 'keyId' in caller ? 'this API key has been revoked or has expired' : 'you may no longer do this';
-    throw new AppError('keyId' in caller ? 'unauthorized' : 'insufficient_role', what);
+    const isKey = caller.kind === 'key';
+    const what = isKey ? 'this API key has been revoked or has expired' : 'you may no longer do this';
+    throw new AppError(isKey ? 'unauthorized' : 'insufficient_role', what);
   }
   if (!asker.active) throw partnerInactive();
 }

@@ -1,4 +1,4 @@
-import type { Caller } from '../accounts/partners/authenticator.ts';
+import type { KeyCaller } from '../accounts/partners/authenticator.ts';
 import { AppError, type FieldFault, type TwoSidedLimits } from '../base/errors.ts';
 import type { Big } from '../base/money.ts';
 import type { Currency } from '../market/currencies/currency.entity.ts';
@@ -80,7 +80,7 @@ export class OrderDrafts {
    * Drafts a create. One without options is drafted without a promise of its own, unless its key
    * has a default markup.
    */
-  draft(input: CreateOrder, caller: Caller): Draft | Promise<Draft> {
+  draft(input: CreateOrder, caller: KeyCaller): Draft | Promise<Draft> {
     if (input.options) return this.#extended({ ...input, options: input.options }, caller);
     return caller.defaultMarkupBps === null
       ? this.#plain(input, caller)
@@ -91,7 +91,7 @@ export class OrderDrafts {
    * Decides a create with optional members. A quote fills in what the request leaves out, and
    * replaces the market's terms.
    */
-  async #extended(input: OrderWithOptions, caller: Caller): Promise<Draft> {
+  async #extended(input: OrderWithOptions, caller: KeyCaller): Promise<Draft> {
     const quotes = this.#quotes;
     const { options } = input;
     const { quoteId } = options;
@@ -132,7 +132,7 @@ export class OrderDrafts {
    * Decides everything that needs no database: the quote and both addresses. Collects all faults. A
    * check that an earlier fault makes impossible is skipped; all others run.
    */
-  #plain(input: PlainOrder, caller: Caller, markupBps = 0, pricing: Pricing | null = null): Draft {
+  #plain(input: PlainOrder, caller: KeyCaller, markupBps = 0, pricing: Pricing | null = null): Draft {
     const rates = this.#rates;
     const faults: FieldFault[] = [];
     const { pair, from, to } = rates.sides(input, faults);
@@ -168,7 +168,7 @@ export class OrderDrafts {
   }
 
   /** The quote of a create without a binding quote, with the partner's markup in the fee. */
-  #marketQuote(pair: Pair, { rateType, amountFrom }: PlainOrder, { partner }: Caller, markupBps: number): Quote {
+  #marketQuote(pair: Pair, { rateType, amountFrom }: PlainOrder, { partner }: KeyCaller, markupBps: number): Quote {
     const rates = this.#rates;
     const pricing = rates.pricing(partner, markupBps);
     return rates.quotePair(pair, rateType, amountFrom, pricing, 'amount_from');

@@ -1,6 +1,6 @@
 import type { MikroORM, QueryResult } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
-import { type Caller, partnerInactive } from '../accounts/partners/authenticator.ts';
+import { type KeyCaller, partnerInactive } from '../accounts/partners/authenticator.ts';
 import type { Clock } from '../base/clock.ts';
 import { brokenConstraint, sqlState } from '../base/db/database.ts';
 import { PreparedStatements } from '../base/db/prepared.ts';
@@ -115,7 +115,7 @@ export class OrderService {
    */
   async create(
     input: CreateOrder,
-    caller: Caller,
+    caller: KeyCaller,
     repeatable: Repeatable | null,
     write: (order: OrderView) => string,
   ): Promise<CreatedOrder> {
@@ -149,7 +149,7 @@ export class OrderService {
   }
 
   /** Lists every fault that `create` would refuse in the members of a request. Null without one. */
-  async refusal(input: CreateOrder, caller: Caller): Promise<AppError | null> {
+  async refusal(input: CreateOrder, caller: KeyCaller): Promise<AppError | null> {
     const drafting = this.#drafts.draft(input, caller);
     const draft = drafting instanceof Promise ? await drafting : drafting;
     const own = await this.#ownAddressFaults(draft, caller);
@@ -161,7 +161,7 @@ export class OrderService {
    *
    * @throws AppError as `create` would, but for the end of the key or the partner meanwhile.
    */
-  async check(input: CreateOrder, caller: Caller): Promise<CheckedOrder> {
+  async check(input: CreateOrder, caller: KeyCaller): Promise<CheckedOrder> {
     const drafting = this.#drafts.draft(input, caller);
     const draft = drafting instanceof Promise ? await drafting : drafting;
     const { quote, recipient, refund, faults } = draft;
@@ -206,7 +206,7 @@ export class OrderService {
   }
 
   /** The refusal of a create whose quote or external id an order already has. Null without one. */
-  async #takenBy({ options }: CreateOrder, { partner }: Caller): Promise<AppError | null> {
+  async #takenBy({ options }: CreateOrder, { partner }: KeyCaller): Promise<AppError | null> {
     const quoted = options?.quoteId ? this.#options.quotes.open(options.quoteId, partner.id) : null;
     const externalId = options?.externalId ?? null;
     if (!quoted && externalId === null) return null;
@@ -220,7 +220,7 @@ export class OrderService {
     return taken ?? {};
   }
 
-  async #refusalOf(draft: Draft, caller: Caller): Promise<AppError> {
+  async #refusalOf(draft: Draft, caller: KeyCaller): Promise<AppError> {
     return refusalOf(draft, await this.#ownAddressFaults(draft, caller));
   }
 
@@ -228,7 +228,7 @@ export class OrderService {
    * Finds the gateway's own addresses in a create that is refused. For other creates the creating
    * statement finds them.
    */
-  async #ownAddressFaults({ recipient, refund }: Draft, { partner }: Caller): Promise<FieldFault[]> {
+  async #ownAddressFaults({ recipient, refund }: Draft, { partner }: KeyCaller): Promise<FieldFault[]> {
     if (!recipient && !refund) return [];
     const [own] = await this.#options.lanes.work(partner.id, () =>
       this.#statements.run<Pick<CreateOutcome, 'ownRecipient' | 'ownRefund'>>(ownDestinations, {
@@ -242,7 +242,7 @@ export class OrderService {
   /** Creates the planned order. Draws another short id when the random one is taken. */
   async #draw(
     plan: Admitted,
-    caller: Caller,
+    caller: KeyCaller,
     repeatable: Repeatable | null,
     write: (order: OrderView) => string,
   ): Promise<CreatedOrder> {
@@ -310,7 +310,7 @@ export class OrderService {
   async #insert(
     admitted: Admitted,
     place: DepositPlace,
-    caller: Caller,
+    caller: KeyCaller,
     repeatable: Repeatable | null,
     write: (order: OrderView) => string,
   ): Promise<CreatedOrder | null> {
@@ -386,7 +386,7 @@ export class OrderService {
   /**
    * Reads the stored answer to an earlier create with the same idempotency key. Null without one.
    */
-  async #earlier(caller: Caller, repeatable: Repeatable): Promise<CreatedOrder | null> {
+  async #earlier(caller: KeyCaller, repeatable: Repeatable): Promise<CreatedOrder | null> {
     const { orm, lanes } = this.#options;
     const { id } = caller.partner;
     const earlier = await lanes.work(id, () => earlierAnswer(orm.em.fork(), id, repeatable));

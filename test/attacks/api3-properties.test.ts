@@ -1,5 +1,5 @@
 import { buildStaffSchema } from '../../src/surfaces/graphql/schema.ts';
-import { readContract } from '../../src/surfaces/rest/api/contract.ts';
+import { readContract } from '../../src/surfaces/rest/partner/contract.ts';
 import { query } from '../support/database/database.ts';
 import { changingNothing } from '../support/database/database-state.ts';
 import { orderBody } from '../support/gateway/orders.ts';

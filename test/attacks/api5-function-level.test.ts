@@ -5,7 +5,7 @@ import { staffRoles } from '../../src/accounts/staff/staff-member.entity.ts';
 import { addressExample } from '../../src/chains/addresses/address.ts';
 import { buildStaffSchema } from '../../src/surfaces/graphql/schema.ts';
 import { permissionOf } from '../../src/surfaces/graphql/server/requires-permission.ts';
-import { readContract } from '../../src/surfaces/rest/api/contract.ts';
+import { readContract } from '../../src/surfaces/rest/partner/contract.ts';
 import { changingNothing } from '../support/database/database-state.ts';
 import { orderBody } from '../support/gateway/orders.ts';
 import { failedOrder, type SettledGateway, startSettledGateway } from '../support/gateway/settled-gateway.ts';

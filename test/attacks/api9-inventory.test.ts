@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { buildClientSchema, getIntrospectionQuery, lexicographicSortSchema, printSchema } from 'graphql';
-import { readContract } from '../../src/surfaces/rest/api/contract.ts';
+import { readContract } from '../../src/surfaces/rest/partner/contract.ts';
 import { changingNothing } from '../support/database/database-state.ts';
 import { type SettledGateway, startSettledGateway } from '../support/gateway/settled-gateway.ts';
 import { rawExchange } from '../support/http/raw-http.ts';

@@ -1,6 +1,6 @@
 import { type CreateOrder, type OperationId, PartnerClient, PartnerError } from '../../client/src/main.ts';
 import { addressExample } from '../../src/chains/addresses/address.ts';
-import { readContract } from '../../src/surfaces/rest/api/contract.ts';
+import { readContract } from '../../src/surfaces/rest/partner/contract.ts';
 import { query } from '../support/database/database.ts';
 import { askAbout } from '../support/gateway/asked-orders.ts';
 import { feedCatchesUp } from '../support/gateway/orders.ts';

@@ -1,5 +1,5 @@
 import { addressExample } from '../../src/chains/addresses/address.ts';
-import { readContract } from '../../src/surfaces/rest/api/contract.ts';
+import { readContract } from '../../src/surfaces/rest/partner/contract.ts';
 import { query } from '../support/database/database.ts';
 import { askAbout } from '../support/gateway/asked-orders.ts';
 import { startGateway, type TestGateway } from '../support/gateway/gateway.ts';

@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { readContract } from '../../src/surfaces/rest/api/contract.ts';
+import { readContract } from '../../src/surfaces/rest/partner/contract.ts';
 import { postmanCollection } from '../../src/surfaces/rest/partner/postman.ts';
 import { newSecret, secretText, signatureHeaders } from '../../src/webhooks/signature.ts';
 import { WebhookWorker } from '../../src/webhooks/webhook-worker.ts';

@@ -11,8 +11,8 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/base/db/
 import { addressExample } from '../../src/chains/addresses/address.ts';
 import { gatewayTerms } from '../../src/config/fixed-rates.ts';
 import { cursorPurpose, ListCursors } from '../../src/orders/read/list-cursor.ts';
-import { type OperationId, readContract } from '../../src/surfaces/rest/api/contract.ts';
-import { operationRows } from '../../src/surfaces/rest/api/operations.ts';
+import { type OperationId, readContract } from '../../src/surfaces/rest/partner/contract.ts';
+import { operationRows } from '../../src/surfaces/rest/partner/operations.ts';
 import { query } from '../support/database/database.ts';
 import { askAbout } from '../support/gateway/asked-orders.ts';
 import { startGateway, type TestGateway } from '../support/gateway/gateway.ts';

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readContract } from '../../src/surfaces/rest/api/contract.ts';
+import { readContract } from '../../src/surfaces/rest/partner/contract.ts';
 import { startGateway, type TestGateway } from '../support/gateway/gateway.ts';
 import { sampleOf } from '../support/http/exposition.ts';
 import { rawExchange } from '../support/http/raw-http.ts';

@@ -1,4 +1,4 @@
-import type { Caller } from '../../src/accounts/partners/authenticator.ts';
+import type { KeyCaller } from '../../src/accounts/partners/authenticator.ts';
 import type { Currency } from '../../src/market/currencies/currency.entity.ts';
 import type { RateType } from '../../src/market/rates/quote.ts';
 import type { Recipient } from '../support/chains/recipients.ts';
@@ -19,7 +19,7 @@ export interface WorldOptions {
 /** An account that creates orders. */
 export interface Account {
   readonly name: string;
-  readonly caller: Caller;
+  readonly caller: KeyCaller;
 }
 
 /** What a user asks for. */

@@ -238,7 +238,7 @@ export class World {
     const { keyId } = await this.#partners.issueKey(partner.id);
     const account: Account = {
       name,
-      caller: { keyId, scopes: ['orders:create'], partner, defaultMarkupBps: null, addressAllowed: true },
+      caller: { kind: 'key', keyId, scopes: ['orders:create'], partner, defaultMarkupBps: null, addressAllowed: true },
     };
     this.accounts.push(account);
     return account;

@@ -1,4 +1,4 @@
-import { readContract } from '../../src/surfaces/rest/api/contract.ts';
+import { readContract } from '../../src/surfaces/rest/partner/contract.ts';
 import type { Schema } from './schema-values.ts';
 
 export interface Parameter {

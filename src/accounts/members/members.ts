@@ -80,7 +80,7 @@ export class Members {
    * @throws AppError unauthorized, insufficient_role, partner_inactive
    */
   async takeTurn(em: EntityManager, caller: MemberCaller, row: OperationRow): Promise<void> {
-    await lockPartner(em, caller.partnerId);
+    await lockPartner(em, caller.partner.id);
     const present = await em.findOne(
       PartnerSession,
       { id: caller.sessionId, endedAt: null, member: { removedAt: null } },

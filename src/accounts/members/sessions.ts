@@ -3,7 +3,8 @@ import type { EntityManager, FilterQuery, MikroORM } from '@mikro-orm/postgresql
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import type { PartnerStatus } from '../partners/partner.entity.ts';
+import type { KeyCaller } from '../partners/authenticator.ts';
+import type { Partner } from '../partners/partner.entity.ts';
 import { PartnerSession } from './partner-session.entity.ts';
 import type { MemberRole } from './rights.ts';
 
@@ -22,15 +23,18 @@ const confirmationMs = 2 * 60_000;
 
 /** A member who is signed in, with the present role. */
 export interface MemberCaller {
+  readonly kind: 'member';
   readonly sessionId: string;
   readonly signedInAt: Date;
   readonly expiresAt: Date;
   readonly memberId: string;
   readonly name: string;
   readonly role: MemberRole;
-  readonly partnerId: string;
-  readonly partnerStatus: PartnerStatus;
+  readonly partner: Partner;
 }
+
+/** Who calls: a program of a partner by its key, or a person of its team by a session. */
+export type Caller = KeyCaller | MemberCaller;
 
 /** Where a session begins. */
 export interface SessionOrigin {
@@ -112,14 +116,14 @@ export class MemberSessions {
       }
     }
     return {
+      kind: 'member',
       sessionId: id,
       signedInAt: createdAt,
       expiresAt,
       memberId: member.id,
       name: member.name,
       role: member.role,
-      partnerId: member.partner.id,
-      partnerStatus: member.partner.status,
+      partner: member.partner,
     };
   }
 

@@ -17,7 +17,8 @@ const unknownForMs = 5_000;
 const cachedKeys = 10_000;
 
 /** An authenticated key with its partner, at most ten seconds old. */
-export interface Caller {
+export interface KeyCaller {
+  readonly kind: 'key';
   readonly keyId: string;
   readonly scopes: readonly KeyScope[];
   readonly partner: Partner;
@@ -74,7 +75,7 @@ export class Authenticator {
    * An unknown id costs the same as a known one. Returns without a promise when the row is cached.
    * An inactive partner is still a caller: each operation decides what it may do.
    */
-  authenticate(key: ParsedKey, clientAddress: string): Promise<Caller | null> | Caller | null {
+  authenticate(key: ParsedKey, clientAddress: string): Promise<KeyCaller | null> | KeyCaller | null {
     const cached = this.#rows.get(key.keyId);
     if (cached) return this.#prove(key, cached.row, clientAddress);
     return this.#rows.forceFetch(key.keyId).then(({ row }) => this.#prove(key, row, clientAddress));
@@ -122,7 +123,7 @@ export class Authenticator {
     }
   }
 
-  #prove(key: ParsedKey, row: ApiKey | null, clientAddress: string): Caller | null {
+  #prove(key: ParsedKey, row: ApiKey | null, clientAddress: string): KeyCaller | null {
     const now = this.#clock.now();
     if (!this.#hasher.matches(key, row) || !row || !isLive(row, now)) return null;
     this.#proven.set(row.keyId, true);
@@ -132,6 +133,7 @@ export class Authenticator {
       this.#rehashed.set(row.keyId, this.#hasher.hash(key));
     }
     return {
+      kind: 'key',
       keyId: row.keyId,
       scopes: row.scopes,
       partner: row.partner,

@@ -5,7 +5,7 @@ import { type OrderPageSite, pageFile, pageHeaders, pageUnavailable, tooManyPage
 import type { Answer } from './api/answer.ts';
 import { CachedBytes } from './api/cached-bytes.ts';
 import { type Call, turnOf } from './api/call.ts';
-import type { RateLimit } from './api/rate-limit.ts';
+import type { RateLimit } from './partner/rate-limit.ts';
 
 /** The route of every order page in logs, which never have a token. */
 const route = '/o/{token}';

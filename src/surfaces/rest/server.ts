@@ -23,21 +23,20 @@ import type { PartnerEvents } from '../../orders/read/partner-events.ts';
 import { isOrderPage, type OrderPageSite } from '../pages/order-page-site.ts';
 import { sendAnswer, sendError } from './api/answer.ts';
 import { openApi } from './api/api.ts';
-import { invalidKey, presentedKey } from './api/authenticate.ts';
 import { Call } from './api/call.ts';
 import { type Client, clientReader } from './api/client.ts';
-import { apiRoot, sharedContract } from './api/contract.ts';
 import type { StreamTimes } from './api/event-stream.ts';
 import type { EventWaits } from './api/event-waits.ts';
-import { NearbyRows, operationRows } from './api/operations.ts';
-import { RateLimit } from './api/rate-limit.ts';
 import type { CabinetServices } from './cabinet/cabinet-parts.ts';
 import { orderPages } from './order-page.ts';
 import { listAssetsHandler } from './partner/assets.ts';
+import { invalidKey, presentedKey } from './partner/authenticate.ts';
+import { apiRoot, sharedContract } from './partner/contract.ts';
 import { getCoinIconHandler, listCurrenciesHandler } from './partner/currencies.ts';
 import { getDocumentHandler } from './partner/docs.ts';
 import { type EventParts, listEventsHandler, streamEventsHandler } from './partner/events.ts';
 import type { Handlers, Refusals } from './partner/handler.ts';
+import { NearbyRows, operationRows } from './partner/operations.ts';
 import {
   cancelOrderHandler,
   changeOrderHandler,
@@ -52,6 +51,7 @@ import { listPairsHandler, listPairsRefusal } from './partner/pairs.ts';
 import { authorize, PartnerDoor, toAnswer } from './partner/partner-door.ts';
 import { getPublicStatusHandler } from './partner/public-status.ts';
 import { createQuoteHandler, createQuoteRefusal, getQuoteHandler } from './partner/quotes.ts';
+import { RateLimit } from './partner/rate-limit.ts';
 import { getRateHandler, getRateRefusal } from './partner/rates.ts';
 import { type SandboxParts, sandboxHandlers, sandboxPaths } from './partner/sandbox.ts';
 import {
@@ -166,7 +166,7 @@ export async function createRestListener(dependencies: RestDependencies): Promis
   };
   const observe = (call: Call): void => {
     const { method, route, res, startedAt } = call;
-    if (call.caller) refusals.count(call.caller.keyId, res.statusCode);
+    if (call.caller?.kind === 'key') refusals.count(call.caller.keyId, res.statusCode);
     metrics.observeRequest({ method, route, status: res.statusCode, seconds: (performance.now() - startedAt) / 1000 });
   };
   const serve = (call: Call): Promise<void> => (isTracing() ? tracedAnswer(call, answer) : answer(call));
@@ -218,7 +218,7 @@ function tracedAnswer(call: Call, answer: (call: Call) => Promise<void>): Promis
     const { route, res, caller, errorCode } = call;
     opened.rename(`${method} ${route}`);
     opened.set({ 'http.route': route, 'http.response.status_code': res.statusCode });
-    if (caller) opened.set({ 'partner.id': caller.partner.id });
+    if (caller?.kind === 'key') opened.set({ 'partner.id': caller.partner.id });
     if (errorCode !== null && res.statusCode >= 500) opened.fail(errorCode);
   });
 }
@@ -250,7 +250,7 @@ function logCall(log: Log, { res, req, id, route, startedAt, client, caller, err
       status: res.writableEnded ? res.statusCode : 499,
       ms: Math.round((performance.now() - startedAt) * 100) / 100,
       ip_prefix: addressPrefix(client.address),
-      ...(caller ? { partner_id: caller.partner.id, key_id: caller.keyId } : {}),
+      ...(caller?.kind === 'key' ? { partner_id: caller.partner.id, key_id: caller.keyId } : {}),
       ...(errorCode ? { code: errorCode } : {}),
     },
     'request',

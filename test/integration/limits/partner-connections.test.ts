@@ -1,8 +1,8 @@
 import { Client, type Pool } from 'pg';
 import { cabinetPeople } from '../../../src/app/services.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
-import type { OperationId } from '../../../src/surfaces/rest/api/contract.ts';
-import { operationRows } from '../../../src/surfaces/rest/api/operations.ts';
+import type { OperationId } from '../../../src/surfaces/rest/partner/contract.ts';
+import { operationRows } from '../../../src/surfaces/rest/partner/operations.ts';
 import { CabinetClient, cabinetOrigin, cabinetSettings } from '../../support/cabinet/cabinet-client.ts';
 import { copyOrder } from '../../support/gateway/order-pages.ts';
 import { feedCatchesUp, orderBody } from '../../support/gateway/orders.ts';

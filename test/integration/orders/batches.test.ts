@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import type { Caller } from '../../../src/accounts/partners/authenticator.ts';
+import type { KeyCaller } from '../../../src/accounts/partners/authenticator.ts';
 import type { AppError } from '../../../src/base/errors.ts';
 import { Big } from '../../../src/base/money.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
@@ -15,7 +15,7 @@ import { orderBody } from '../../support/gateway/orders.ts';
 /** Creates of one turn of the event loop go to the database as one statement. */
 
 let gateway: TestGateway;
-let caller: Caller;
+let caller: KeyCaller;
 let scope: PartnerScope;
 const statements: string[] = [];
 
@@ -37,17 +37,24 @@ const rows = <Row extends object>(sql: string, values: unknown[] = []): Promise<
   query<Row>(gateway.databaseUrl, sql, values);
 
 /** A new partner. Its open orders are counted already, so that its creates wait for no reading. */
-async function newCaller(): Promise<Caller> {
+async function newCaller(): Promise<KeyCaller> {
   const partner = await gateway.partners.create('Batches');
   const { keyId } = await gateway.partners.issueKey(partner.id);
-  const made: Caller = { keyId, scopes: ['orders:create'], partner, defaultMarkupBps: null, addressAllowed: true };
+  const made: KeyCaller = {
+    kind: 'key',
+    keyId,
+    scopes: ['orders:create'],
+    partner,
+    defaultMarkupBps: null,
+    addressAllowed: true,
+  };
   await create({}, made);
   return made;
 }
 
 function create(
   changes: Partial<CreateOrder> = {},
-  by: Caller = caller,
+  by: KeyCaller = caller,
   repeatable: Repeatable | null = null,
   write: (order: OrderView) => string = (order) => JSON.stringify(order),
 ): Promise<CreatedOrder> {

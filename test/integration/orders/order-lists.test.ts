@@ -4,7 +4,7 @@ import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { ListCursors } from '../../../src/orders/read/list-cursor.ts';
 import { walkStatements } from '../../../src/orders/read/order-walk.ts';
 import { PartnerEvents } from '../../../src/orders/read/partner-events.ts';
-import { readContract } from '../../../src/surfaces/rest/api/contract.ts';
+import { readContract } from '../../../src/surfaces/rest/partner/contract.ts';
 import { copyOrder, inOtherCluster, rowsOf } from '../../support/gateway/order-pages.ts';
 import { orderReads } from '../../support/gateway/order-reads.ts';
 import { feedCatchesUp, orderBody } from '../../support/gateway/orders.ts';

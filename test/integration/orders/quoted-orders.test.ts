@@ -1,5 +1,5 @@
 import { addressExample } from '../../../src/chains/addresses/address.ts';
-import { readContract } from '../../../src/surfaces/rest/api/contract.ts';
+import { readContract } from '../../../src/surfaces/rest/partner/contract.ts';
 import { createDatabase, query, type TestDatabase } from '../../support/database/database.ts';
 import { TestClock } from '../../support/gateway/clock.ts';
 import { startGateway, type TestGateway } from '../../support/gateway/gateway.ts';

@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { readContract } from '../../../src/surfaces/rest/api/contract.ts';
+import { readContract } from '../../../src/surfaces/rest/partner/contract.ts';
 
 export interface CallOptions {
   /** Sent as `Authorization: Bearer`. */

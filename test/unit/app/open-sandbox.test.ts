@@ -33,7 +33,7 @@ describe('the sandbox of partners', () => {
     };
     const { expireSandboxOrder } = sandboxHandlers({ sandbox, requests } as unknown as SandboxParts);
     const ask = (keyId: string) => {
-      const call = { caller: { keyId, partner: { id: 'p' } }, header: () => undefined } as unknown as Call;
+      const call = { caller: { kind: 'key', keyId, partner: { id: 'p' } }, header: () => undefined } as unknown as Call;
       return expireSandboxOrder({ path: { order_id: 'x' }, call } as Parameters<typeof expireSandboxOrder>[0]);
     };
     expect(await ask('xp_test_abcdefghijkl')).toMatchObject({ status: 200 });

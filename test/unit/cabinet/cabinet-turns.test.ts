@@ -5,10 +5,10 @@ describe('the turns of the cabinet', () => {
   it('leave places to others while members wait for replays, which have connections of their own', async () => {
     const turns = new CabinetTurns();
     const replays = Promise.withResolvers<void>();
-    const waiting = ['a', 'a', 'b', 'b'].map((partnerId, n) =>
-      turns.work({ memberId: `${n}`, partnerId }, operationRows.replayEvents, () => replays.promise),
+    const waiting = ['a', 'a', 'b', 'b'].map((id, n) =>
+      turns.work({ memberId: `${n}`, partner: { id } }, operationRows.replayEvents, () => replays.promise),
     );
-    const other = { memberId: 'other', partnerId: 'c' };
+    const other = { memberId: 'other', partner: { id: 'c' } };
     const isFree = turns.work(other, operationRows.getHome, async () => true);
     const isBusy = new Promise((resolve) => setImmediate(() => resolve(false)));
     expect(await Promise.race([isFree, isBusy])).toBe(true);

@@ -5,7 +5,7 @@ import * as browserEntry from '../../../client/src/browser.ts';
 import * as mainEntry from '../../../client/src/main.ts';
 import { PartnerClient, PartnerError } from '../../../client/src/main.ts';
 import { Transport } from '../../../client/src/transport.ts';
-import { readContract } from '../../../src/surfaces/rest/api/contract.ts';
+import { readContract } from '../../../src/surfaces/rest/partner/contract.ts';
 import { refusal, ScriptedGateway } from '../../support/client/scripted-gateway.ts';
 
 const gateway = new ScriptedGateway();

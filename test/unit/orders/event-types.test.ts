@@ -1,6 +1,6 @@
 import { eventTypeNames, eventTypeOf, eventTypes, otherEventType } from '../../../src/orders/event-types.ts';
 import { eventId, eventNamed } from '../../../src/orders/read/event-facts.ts';
-import { readContract } from '../../../src/surfaces/rest/api/contract.ts';
+import { readContract } from '../../../src/surfaces/rest/partner/contract.ts';
 
 describe('the types of events', () => {
   it('are those of the contract', () => {

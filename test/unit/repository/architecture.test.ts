@@ -51,6 +51,7 @@ const layers: Record<string, readonly string[]> = {
   'ledger/reconcile': ['base', 'chains/networks', 'chains/port'],
   ledger: ['base', 'chains/port', 'ledger/reconcile'],
   orders: [
+    'accounts/members',
     'accounts/partners',
     'base',
     'base/db',
@@ -200,11 +201,9 @@ const layers: Record<string, readonly string[]> = {
   ],
   'surfaces/rest/api': [
     'accounts/members',
-    'accounts/partners',
     'base',
     'base/db',
     'base/limits',
-    'config',
     'generated',
     'orders',
     'surfaces/pages',
@@ -229,9 +228,11 @@ const layers: Record<string, readonly string[]> = {
     'webhooks',
   ],
   'surfaces/rest/partner': [
+    'accounts/members',
     'accounts/partners',
     'base',
     'base/limits',
+    'config',
     'generated',
     'market/currencies',
     'market/rates',

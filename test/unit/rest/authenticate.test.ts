@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto';
-import { verifySignature } from '../../../src/surfaces/rest/api/authenticate.ts';
 import type { Call } from '../../../src/surfaces/rest/api/call.ts';
+import { verifySignature } from '../../../src/surfaces/rest/partner/authenticate.ts';
 
 const secret = 's'.repeat(40);
 const signed = (body: string) => createHmac('sha256', secret).update(body).digest('hex');
 
 function call(body: string, signature: string | undefined, requireSignature = true): Call {
   const headers = signature === undefined ? {} : { 'x-signature': signature };
-  const caller = { partner: { requireSignature } };
+  const caller = { kind: 'key', partner: { requireSignature } };
   return { req: { headers }, caller, secret, rawBody: Buffer.from(body) } as unknown as Call;
 }
 

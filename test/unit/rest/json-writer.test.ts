@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { readContract } from '../../../src/surfaces/rest/api/contract.ts';
 import { jsonWriter } from '../../../src/surfaces/rest/api/json-writer.ts';
+import { readContract } from '../../../src/surfaces/rest/partner/contract.ts';
 
 const document = readContract();
 const write = jsonWriter(document, 'RateQuote');

@@ -1,9 +1,9 @@
 import { operationRows as cabinetRows } from '../../../src/accounts/members/rights.ts';
 import { keyScopes } from '../../../src/accounts/partners/key-scope.ts';
 import { ContractBackend } from '../../../src/surfaces/rest/api/backend.ts';
-import { apiRoot, type OperationId, readContract } from '../../../src/surfaces/rest/api/contract.ts';
-import { NearbyRows, type OperationRow, operationRows } from '../../../src/surfaces/rest/api/operations.ts';
 import { readCabinetContract } from '../../../src/surfaces/rest/cabinet/contract.ts';
+import { apiRoot, type OperationId, readContract } from '../../../src/surfaces/rest/partner/contract.ts';
+import { NearbyRows, type OperationRow, operationRows } from '../../../src/surfaces/rest/partner/operations.ts';
 import { sandboxPaths } from '../../../src/surfaces/rest/partner/sandbox.ts';
 
 interface Contracted {

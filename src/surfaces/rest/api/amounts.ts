@@ -1,4 +1,4 @@
-import { readContract } from './contract.ts';
+import { contractJson } from '../../../generated/contract.ts';
 
 /**
  * The two forms of amounts. By default they are JSON numbers. A request with the header
@@ -16,7 +16,7 @@ let amounts: RegExp | undefined;
  * member whose type in the contract is `number`; other numbers are of type `integer`.
  */
 export function amountsAsText(json: string): string {
-  amounts ??= new RegExp(`"(${[...amountNames(readContract())].join('|')})":(-?[0-9][0-9.eE+-]*)`, 'g');
+  amounts ??= new RegExp(`"(${[...amountNames(JSON.parse(contractJson))].join('|')})":(-?[0-9][0-9.eE+-]*)`, 'g');
   // A quotation mark inside a string is escaped, so that no text looks like a member.
   return json.replace(amounts, '"$1":"$2"');
 }

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { MemberCaller } from '../../../accounts/members/sessions.ts';
-import type { Caller } from '../../../accounts/partners/authenticator.ts';
+import type { Caller, MemberCaller } from '../../../accounts/members/sessions.ts';
 import type { AppError } from '../../../base/errors.ts';
 import { addressKeys } from '../../../base/limits/client-address.ts';
 import type { Verdict } from '../../../base/limits/limiter.ts';
@@ -21,12 +20,10 @@ export class Call {
   /** The query string without its question mark. */
   readonly queryText: string;
   readonly startedAt = performance.now();
-  /** The proven key and its partner, or null. */
+  /** The proven key, or the member of the cabinet's session. Only the cabinet reads the cookie. */
   caller: Caller | null = null;
   /** The part of the proven key after the dot: the HMAC key of `X-Signature`. */
   secret: string | null = null;
-  /** The member of the cabinet's session, or null. Only the cabinet reads the cookie. */
-  member: MemberCaller | null = null;
   /** Why a presented key was refused. */
   authFailure: AppError | null = null;
   /** The state of the strictest rate limit, once the request is counted. */
@@ -60,6 +57,16 @@ export class Call {
     return typeof value === 'string' ? value : value?.join(', ');
   }
 }
+
+/** The member of an operation that needs one. */
+export function memberOf({ call }: { readonly call: Call }): MemberCaller {
+  const member = sessionOf(call);
+  if (!member) throw new Error('this operation needs a session');
+  return member;
+}
+
+/** The member of the request's session, or null. */
+export const sessionOf = ({ caller }: Call): MemberCaller | null => (caller?.kind === 'member' ? caller : null);
 
 /** Whose turn a request takes: that of its partner, or of its address without a key. */
 export function turnOf({ caller, client }: Call): string {

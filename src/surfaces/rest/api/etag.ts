@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Call } from './call.ts';
-import type { Json } from './contract.ts';
+import type { Json } from './json.ts';
 
 /**
  * True when If-None-Match is `*` or names the entity tag, by weak comparison (RFC 9110 section

@@ -1,6 +1,6 @@
 import type { Document } from 'openapi-backend';
 import type { components } from '../../../generated/openapi.ts';
-import type { Json } from './contract.ts';
+import type { Json } from './json.ts';
 
 type Schemas = components['schemas'];
 

@@ -1,6 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { shownAddress } from '../../../accounts/members/own-keys.ts';
-import { rights } from '../../../accounts/members/rights.ts';
 import { keyScopes } from '../../../accounts/partners/key-scope.ts';
 import { maxLiveKeys } from '../../../accounts/partners/partner-service.ts';
 import { fieldError } from '../../../base/errors.ts';
@@ -10,11 +9,11 @@ import type { PartnerScope } from '../../../orders/order-scope.ts';
 import { newestFirst } from '../../../orders/read/order-walk.ts';
 import { refundSentences } from '../../../orders/read/refund-reasons.ts';
 import { orderNamed } from '../../../orders/short-id.ts';
+import { memberOf } from '../api/call.ts';
 import { repeatable, replayedHeader } from '../api/idempotency-header.ts';
 import { moment, plainText, wholeNumber } from '../api/query-values.ts';
 import type { CabinetParts } from './cabinet-parts.ts';
 import { type CabinetHandlers, cabinetApiRoot, type Schemas } from './contract.ts';
-import { memberOf } from './session-handlers.ts';
 import {
   actionView,
   deliveryView,
@@ -40,15 +39,14 @@ function exactAmount(field: string, text: string): Big {
 /** Keys, orders, webhooks and reports. */
 export function accountHandlers(parts: CabinetParts) {
   const { keys, orders, endpoints, deliveries, statements, glance, cursors, audit, orm, turns } = parts;
-  const own = (request: Parameters<typeof memberOf>[0]) => memberOf(request).partnerId;
+  const own = (request: Parameters<typeof memberOf>[0]) => memberOf(request).partner.id;
   const scopeOf = (request: Parameters<typeof memberOf>[0]): PartnerScope => {
     return { kind: 'partner', partnerId: own(request) };
   };
   return {
     getHome: async (request) => {
-      const { partnerId, memberId } = memberOf(request);
-      const view = await glance.of(partnerId, memberId);
-      const partner = await parts.partners.get(partnerId);
+      const { partner, memberId } = memberOf(request);
+      const view = await glance.of(partner.id, memberId);
       const figures = ({ created, completed, refunded, expired, volumeUsd }: typeof view.today) => {
         return { created, completed, refunded, expired, volume_usd: volumeUsd };
       };
@@ -76,8 +74,8 @@ export function accountHandlers(parts: CabinetParts) {
       };
     },
     getLimits: async (request) => {
-      const { partnerId, memberId } = memberOf(request);
-      const { limits, areFixedCapsCut, isQuoteHoldCut } = await parts.limits.of(partnerId, memberId);
+      const { partner, memberId } = memberOf(request);
+      const { limits, areFixedCapsCut, isQuoteHoldCut } = await parts.limits.of(partner.id, memberId);
       return {
         body: {
           limits: limits.map(({ name, most, used, isOwn }) => ({ name, most, used, is_own: isOwn })),
@@ -203,7 +201,8 @@ export function accountHandlers(parts: CabinetParts) {
       };
     },
     answerOrder: async (request) => {
-      const { partnerId, memberId } = memberOf(request);
+      const caller = memberOf(request);
+      const { memberId } = caller;
       const { action_id: actionId, action, amount_to: amountText } = request.body;
       const amountTo = amountText === undefined ? null : exactAmount('amount_to', amountText);
       // Another member's key is another request, so that no answer counts as that of two people.
@@ -212,7 +211,7 @@ export function accountHandlers(parts: CabinetParts) {
       repeatable(request.call, target(''));
       const asked = {
         orderName: request.path.order_id,
-        caller: { partner: { id: partnerId }, memberId, roles: rights['orders:answer'] },
+        caller,
         repeatable: (orderId: string) => repeatable(request.call, target(orderId)),
         answer: async (_em: EntityManager, orderId: string) =>
           JSON.stringify({ order_id: orderId, action_id: actionId, action } satisfies Schemas['OrderAnswer']),

@@ -14,7 +14,7 @@ import type { Bucket, Limiter } from '../../../base/limits/limiter.ts';
 import type { Config } from '../../../config/settings.ts';
 import { type Answer, jsonType } from '../api/answer.ts';
 import { type AnyRequest, type Door, openApi } from '../api/api.ts';
-import type { Call } from '../api/call.ts';
+import { type Call, sessionOf } from '../api/call.ts';
 import type { CabinetTurns } from './cabinet-turns.ts';
 import { type CabinetHandlers, type CabinetReply, cabinetApiRoot, sharedCabinetContract } from './contract.ts';
 import { sessionSecret } from './session-cookie.ts';
@@ -62,21 +62,23 @@ class CabinetDoor implements Door<CabinetOperation> {
     if (call.method !== 'GET') requireOwnOrigin(call, origin);
     const secret = sessionSecret(call.req);
     await countAddress(call, isOpen || secret === null, this.#options);
-    call.member = secret === null ? null : await sessions.find(secret, !isBackground(call));
-    if (!isOpen && call.member) await countMember(call.member, this.#options);
+    const member = secret === null ? null : await sessions.find(secret, !isBackground(call));
+    call.caller = member;
+    if (!isOpen && member) await countMember(member, this.#options);
   }
 
-  authorize({ member, method }: Call, id: CabinetOperation): void {
+  authorize(call: Call, id: CabinetOperation): void {
     const row = operationRows[id];
+    const member = sessionOf(call);
     if (!member) throw signedOut();
     requireRight(member.role, row.needs);
-    requireActive(member.partnerStatus, row, method === 'GET');
+    requireActive(member.partner.status, row, call.method === 'GET');
   }
 
   async work<Result>({ call, body }: AnyRequest, id: CabinetOperation, handle: () => Promise<Result> | Result) {
     requireStorable(body);
     const row = operationRows[id];
-    const { member } = call;
+    const member = sessionOf(call);
     if (!member || row.needs === 'nothing') return handle();
     return this.#options.turns.work(member, row, async () => {
       if (row.isConfirmed) await this.#requireConfirmation(call, member, id);

@@ -13,7 +13,7 @@ import type { OrderReads } from '../../../orders/read/order-reads.ts';
 import type { DeliveryLog } from '../../../webhooks/delivery-log.ts';
 import type { EndpointService } from '../../../webhooks/endpoint-service.ts';
 import type { Replays } from '../../../webhooks/replays.ts';
-import type { Call } from '../api/call.ts';
+import { type Call, memberOf } from '../api/call.ts';
 import { CabinetTurns } from './cabinet-turns.ts';
 import type { Glance } from './glance.ts';
 import type { OwnLimits } from './own-limits.ts';
@@ -72,8 +72,7 @@ export function cabinetParts(services: CabinetServices): CabinetParts {
     turns: new CabinetTurns(),
     actor,
     act: ({ call }, operation, work) => {
-      const { member } = call;
-      if (!member) throw new Error(`${operation} needs a session`);
+      const member = memberOf({ call });
       return services.audit.act(actor(member.memberId, call), operation, 'in the cabinet', async (em) => {
         await services.members.takeTurn(em, member, operationRows[operation]);
         return work(em);

@@ -1,8 +1,7 @@
 import type { OperationRow } from '../../../accounts/members/rights.ts';
-import type { MemberCaller } from '../../../accounts/members/sessions.ts';
 import { PartnerLanes } from '../../../base/limits/partner-lanes.ts';
 
-type Who = Pick<MemberCaller, 'memberId' | 'partnerId'>;
+type Who = { readonly memberId: string; readonly partner: { readonly id: string } };
 
 const waitMs = 10_000;
 
@@ -34,8 +33,8 @@ export class CabinetTurns {
     return this.#ofMember.download(who.memberId, this.#partsAmongMembers(who, parts[Symbol.asyncIterator]()));
   }
 
-  #amongMembers<Result>({ partnerId }: Who, work: () => Promise<Result>): Promise<Result> {
-    return this.#ofPartner.work(partnerId, () => this.#ofAll.work('all', work));
+  #amongMembers<Result>({ partner }: Who, work: () => Promise<Result>): Promise<Result> {
+    return this.#ofPartner.work(partner.id, () => this.#ofAll.work('all', work));
   }
 
   async *#partsAmongMembers(who: Who, parts: AsyncIterator<string>): AsyncGenerator<string> {

@@ -1,17 +1,11 @@
 import { rightsOf } from '../../../accounts/members/rights.ts';
 import { approvalOf, type MemberCaller } from '../../../accounts/members/sessions.ts';
 import { addressPrefix } from '../../../base/limits/client-address.ts';
-import type { Call } from '../api/call.ts';
+import { type Call, memberOf, sessionOf } from '../api/call.ts';
 import type { CabinetParts } from './cabinet-parts.ts';
 import type { CabinetHandlers, Schemas } from './contract.ts';
 import { endedCookie, sessionCookie } from './session-cookie.ts';
 import { invitationView, memberView, passkeyView, text } from './views.ts';
-
-/** The member of an operation that needs one. */
-export function memberOf({ call: { member } }: { readonly call: Call }): MemberCaller {
-  if (!member) throw new Error('this operation needs a session');
-  return member;
-}
 
 const usualName = 'Passkey';
 
@@ -31,7 +25,7 @@ export function sessionHandlers(parts: CabinetParts) {
     getSession: async (request) => ({ body: await me(parts, memberOf(request)) }),
     beginSignIn: async () => ({ body: { options: await optionsOf(passkeys.beginUse({ purpose: 'sign_in' }, null)) } }),
     signIn: async ({ body, call }) => {
-      const { member } = call;
+      const member = sessionOf(call);
       const secret = await passkeys.proveSignIn(body.credential, (em, memberId) =>
         sessions.start(memberId, originOf(call), em),
       );
@@ -39,7 +33,8 @@ export function sessionHandlers(parts: CabinetParts) {
       if (member) await sessions.end(member.memberId, member.sessionId);
       return started(secret);
     },
-    signOut: async ({ call: { member } }) => {
+    signOut: async ({ call }) => {
+      const member = sessionOf(call);
       if (member) await sessions.end(member.memberId, member.sessionId);
       return { body: undefined, headers: { 'Set-Cookie': endedCookie } };
     },
@@ -57,7 +52,7 @@ export function sessionHandlers(parts: CabinetParts) {
       };
     },
     acceptInvitation: async ({ body, call }) => {
-      const { member } = call;
+      const member = sessionOf(call);
       const accepted = {
         answer: body.credential,
         passkeyName: body.passkey_name ?? usualName,
@@ -82,8 +77,7 @@ export function sessionHandlers(parts: CabinetParts) {
       body: { data: (await passkeys.list(memberOf(request).memberId)).map(passkeyView), has_more: false },
     }),
     beginPasskey: async (request) => {
-      const { memberId, sessionId, name, partnerId } = memberOf(request);
-      const partner = await parts.partners.get(partnerId);
+      const { memberId, sessionId, name, partner } = memberOf(request);
       const user = { id: memberId, name, partnerName: partner.name };
       return {
         body: {
@@ -144,51 +138,51 @@ export function sessionHandlers(parts: CabinetParts) {
       return { body: undefined };
     },
     getTeam: async (request) => {
-      const team = await members.team(memberOf(request).partnerId);
+      const team = await members.team(memberOf(request).partner.id);
       return {
         body: { members: team.members.map(memberView), invitations: team.invitations.map(invitationView) },
       };
     },
     invite: async (request) => {
-      const { partnerId, memberId, name } = memberOf(request);
+      const { partner, memberId, name } = memberOf(request);
       const issued = await parts.act(request, 'invite', async (em) => {
-        const result = await members.invite(partnerId, request.body, { id: memberId, name }, em);
-        return { result, target: `partner:${partnerId}`, after: { ...request.body } };
+        const result = await members.invite(partner.id, request.body, { id: memberId, name }, em);
+        return { result, target: `partner:${partner.id}`, after: { ...request.body } };
       });
       return { body: { invitation: invitationView(issued.invitation), link: issued.link } };
     },
     withdrawInvitation: async (request) => {
-      const { partnerId } = memberOf(request);
+      const { partner } = memberOf(request);
       await parts.act(request, 'withdrawInvitation', async (em) => {
-        const { name } = await members.withdraw(partnerId, request.path.invitation_id, em);
-        return { result: null, target: `partner:${partnerId}`, before: { name } };
+        const { name } = await members.withdraw(partner.id, request.path.invitation_id, em);
+        return { result: null, target: `partner:${partner.id}`, before: { name } };
       });
       return { body: undefined };
     },
     changeMember: async (request) => {
-      const { partnerId } = memberOf(request);
+      const { partner } = memberOf(request);
       const { member_id: id } = request.path;
       const { role } = request.body;
       await parts.act(request, 'changeMember', async (em) => {
-        const before = await members.changeRole(em, partnerId, id, role);
+        const before = await members.changeRole(em, partner.id, id, role);
         return { result: null, target: `member:${id}`, before: { role: before }, after: { role } };
       });
-      return { body: memberView(await members.get(partnerId, id)) };
+      return { body: memberView(await members.get(partner.id, id)) };
     },
     removeMember: async (request) => {
-      const { partnerId } = memberOf(request);
+      const { partner } = memberOf(request);
       const { member_id: id } = request.path;
       await parts.act(request, 'removeMember', async (em) => {
-        const before = await members.remove(em, partnerId, id);
+        const before = await members.remove(em, partner.id, id);
         return { result: null, target: `member:${id}`, before };
       });
       return { body: undefined };
     },
     recoverMember: async (request) => {
-      const { partnerId, memberId, name } = memberOf(request);
+      const { partner, memberId, name } = memberOf(request);
       const { member_id: id } = request.path;
       const issued = await parts.act(request, 'recoverMember', async (em) => {
-        const result = await members.recover(partnerId, id, { id: memberId, name }, em);
+        const result = await members.recover(partner.id, id, { id: memberId, name }, em);
         return { result, target: `member:${id}` };
       });
       return { body: { invitation: invitationView(issued.invitation), link: issued.link } };
@@ -200,9 +194,9 @@ async function optionsOf(options: Promise<object>): Promise<Schemas['WebAuthnOpt
   return (await options) as Schemas['WebAuthnOptions'];
 }
 
-async function me({ members, partners, areOfValue }: CabinetParts, caller: MemberCaller): Promise<Schemas['Me']> {
-  const member = await members.get(caller.partnerId, caller.memberId);
-  const partner = await partners.get(caller.partnerId);
+async function me({ members, areOfValue }: CabinetParts, caller: MemberCaller): Promise<Schemas['Me']> {
+  const { partner } = caller;
+  const member = await members.get(partner.id, caller.memberId);
   return {
     member: memberView(member),
     partner: { id: partner.id, name: partner.name, status: partner.status },

@@ -1,5 +1,5 @@
 import { guides } from '../../../generated/guides.ts';
-import { apiRoot } from '../api/contract.ts';
+import { apiRoot } from './contract.ts';
 
 /** Everything below it is documentation. */
 export const docsRoot = `${apiRoot}/docs`;

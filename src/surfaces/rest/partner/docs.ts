@@ -5,7 +5,7 @@ import { AppError } from '../../../base/errors.ts';
 import { type Answer, jsonType } from '../api/answer.ts';
 import { CachedBytes } from '../api/cached-bytes.ts';
 import type { Call } from '../api/call.ts';
-import { apiRoot, readContract } from '../api/contract.ts';
+import { apiRoot, readContract } from './contract.ts';
 import {
   docsRoot,
   guidePages,

@@ -4,13 +4,13 @@ import type { EventType } from '../../../orders/event-types.ts';
 import { partnerEvent } from '../../../orders/read/event-facts.ts';
 import type { FeedWatch, Watch } from '../../../orders/read/feed-watch.ts';
 import type { EventPage, EventRequest, PartnerEvents } from '../../../orders/read/partner-events.ts';
-import { callerOf } from '../api/authenticate.ts';
 import type { Call } from '../api/call.ts';
-import type { Query } from '../api/contract.ts';
 import { type StreamTimes, streamComment, streamEnd, streamEvent, streamHead, writeOut } from '../api/event-stream.ts';
 import type { EventWaits, WaitPlace } from '../api/event-waits.ts';
 import { jsonList, jsonValue, nestedWriter } from '../api/nested-json.ts';
 import { moment, wholeNumber } from '../api/query-values.ts';
+import { callerOf } from './authenticate.ts';
+import type { Query } from './contract.ts';
 import type { Handler } from './handler.ts';
 
 const usualLimit = 20;

@@ -1,6 +1,6 @@
 import type { AppError } from '../../../base/errors.ts';
 import type { Call } from '../api/call.ts';
-import type { Body, OperationId, Path, Query, Reply } from '../api/contract.ts';
+import type { Body, OperationId, Path, Query, Reply } from './contract.ts';
 
 /** A request that the contract allows. */
 export interface ApiRequest<Id extends OperationId> {

@@ -3,10 +3,11 @@ import type { components } from '../../../generated/openapi.ts';
 import type { ChangedOrder, ChangeRequest } from '../../../orders/locked-changes.ts';
 import type { OrderChanges } from '../../../orders/order-changes.ts';
 import type { OrderReads } from '../../../orders/read/order-reads.ts';
-import { callerOf, scopeOf } from '../api/authenticate.ts';
 import type { Call } from '../api/call.ts';
-import { apiRoot, type Json } from '../api/contract.ts';
 import { repeatable, replayedHeader } from '../api/idempotency-header.ts';
+import type { Json } from '../api/json.ts';
+import { callerOf, scopeOf } from './authenticate.ts';
+import { apiRoot } from './contract.ts';
 import type { Handler } from './handler.ts';
 import { detailsWriter } from './order-lists.ts';
 

@@ -3,8 +3,8 @@ import { parseDecimal } from '../../../base/money.ts';
 import type { OrderChoices } from '../../../orders/order-choices.ts';
 import type { OrderReads } from '../../../orders/read/order-reads.ts';
 import { numberSource } from '../api/body.ts';
-import { apiRoot } from '../api/contract.ts';
 import { repeatable } from '../api/idempotency-header.ts';
+import { apiRoot } from './contract.ts';
 import type { Handler } from './handler.ts';
 import { answerOf, changeRequest } from './order-changes.ts';
 

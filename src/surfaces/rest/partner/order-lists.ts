@@ -6,11 +6,12 @@ import type { PartnerScope } from '../../../orders/order-scope.ts';
 import type { ActionRequired, OrderDetails, PaymentDetails } from '../../../orders/read/order-details.ts';
 import type { ListedOrder, OrderPage, OrderReads } from '../../../orders/read/order-reads.ts';
 import { newestFirst } from '../../../orders/read/order-walk.ts';
-import { scopeOf } from '../api/authenticate.ts';
-import type { Json, Query } from '../api/contract.ts';
+import type { Json } from '../api/json.ts';
 import { amountedJson, jsonWriter } from '../api/json-writer.ts';
 import { jsonList, jsonValue, nestedWriter } from '../api/nested-json.ts';
 import { moment, plainText, wholeNumber } from '../api/query-values.ts';
+import { scopeOf } from './authenticate.ts';
+import type { Query } from './contract.ts';
 import type { Handler } from './handler.ts';
 import { orderWriter } from './orders.ts';
 

@@ -6,12 +6,13 @@ import type { OrderService } from '../../../orders/order-service.ts';
 import type { OrderView } from '../../../orders/order-statements.ts';
 import { isWhole, type OrderOptions } from '../../../orders/order-terms.ts';
 import type { OrderReads } from '../../../orders/read/order-reads.ts';
-import { callerOf, scopeOf } from '../api/authenticate.ts';
 import { numberSource } from '../api/body.ts';
-import { apiRoot, type Body, type Json } from '../api/contract.ts';
 import { taggedAnswer } from '../api/etag.ts';
 import { repeatable } from '../api/idempotency-header.ts';
+import type { Json } from '../api/json.ts';
 import { jsonWriter } from '../api/json-writer.ts';
+import { keyOf, scopeOf } from './authenticate.ts';
+import { apiRoot, type Body } from './contract.ts';
 import type { Handler, Refusal } from './handler.ts';
 
 type OrderBody = components['schemas']['Order'];
@@ -23,7 +24,7 @@ const createTarget = `POST ${apiRoot}/partner/orders`;
 export function createOrderHandler(document: Document, orders: OrderService): Handler<'createOrder'> {
   const write = orderWriter(document);
   return async (request) => {
-    const caller = callerOf(request.call);
+    const caller = keyOf(request.call);
     const created = await orders.create(
       orderRequest(request.body),
       caller,
@@ -44,7 +45,7 @@ export function createOrderHandler(document: Document, orders: OrderService): Ha
 
 /** Finds the faults of a create beyond the contract. */
 export function createOrderRefusal(orders: OrderService): Refusal<'createOrder'> {
-  return ({ body, call }) => orders.refusal(orderRequest(body), callerOf(call));
+  return ({ body, call }) => orders.refusal(orderRequest(body), keyOf(call));
 }
 
 /** GET /partner/orders/{order_id} */

@@ -5,12 +5,12 @@ import { orderNotFound } from '../../../orders/order-errors.ts';
 import { endpointNotFound } from '../../../webhooks/endpoint-service.ts';
 import { type Answer, jsonType } from '../api/answer.ts';
 import { type AnyRequest, type Door, notFound } from '../api/api.ts';
-import { missingKey, verifySignature } from '../api/authenticate.ts';
 import { type Call, turnOf } from '../api/call.ts';
-import type { OperationId } from '../api/contract.ts';
-import { type NearbyRows, type OperationRow, operationRows } from '../api/operations.ts';
-import type { RateLimit } from '../api/rate-limit.ts';
+import { missingKey, verifySignature } from './authenticate.ts';
+import type { OperationId } from './contract.ts';
 import { docsAnswer, isDocs } from './docs.ts';
+import { type NearbyRows, type OperationRow, operationRows } from './operations.ts';
+import type { RateLimit } from './rate-limit.ts';
 
 /** How partners' programs come in: by key and rate limit, and by a signature where one is sent. */
 export class PartnerDoor implements Door<OperationId> {
@@ -64,7 +64,7 @@ export class PartnerDoor implements Door<OperationId> {
  */
 export function authorize({ scope }: Pick<OperationRow, 'scope'>, { caller, authFailure }: Call): void {
   if (scope === 'public') return;
-  if (!caller) throw authFailure ?? missingKey();
+  if (caller?.kind !== 'key') throw authFailure ?? missingKey();
   if (caller.partner.status !== 'active') throw partnerInactive();
   if (!caller.addressAllowed) {
     throw new AppError('address_not_allowed', 'this API key may not be used from your address');

@@ -1,14 +1,15 @@
 import type { Document } from 'openapi-backend';
-import type { Caller } from '../../../accounts/partners/authenticator.ts';
+import type { KeyCaller } from '../../../accounts/partners/authenticator.ts';
 import { AppError } from '../../../base/errors.ts';
 import { formatDecimal, parseDecimal } from '../../../base/money.ts';
 import type { components } from '../../../generated/openapi.ts';
 import type { BindingQuote, BindingQuotes, QuoteRequest } from '../../../market/rates/binding-quotes.ts';
 import type { OrderService } from '../../../orders/order-service.ts';
-import { callerOf } from '../api/authenticate.ts';
 import { numberSource } from '../api/body.ts';
-import type { Body, Json } from '../api/contract.ts';
+import type { Json } from '../api/json.ts';
 import { jsonWriter } from '../api/json-writer.ts';
+import { keyOf } from './authenticate.ts';
+import type { Body } from './contract.ts';
 import type { Handler, Refusal } from './handler.ts';
 
 type QuoteBody = components['schemas']['BindingQuote'];
@@ -17,7 +18,7 @@ type QuoteBody = components['schemas']['BindingQuote'];
 export function createQuoteHandler(document: Document, quotes: BindingQuotes): Handler<'createQuote'> {
   const write = quoteWriter(document);
   return ({ body, call }) => {
-    const quote = quotes.quote(quoteRequest(body, callerOf(call)), callerOf(call).partner);
+    const quote = quotes.quote(quoteRequest(body, keyOf(call)), keyOf(call).partner);
     return { status: 201, body: write(quote, 'open', null) };
   };
 }
@@ -28,7 +29,7 @@ export function createQuoteRefusal(quotes: BindingQuotes): Refusal<'createQuote'
     // Without one amount there is nothing to judge.
     if ((body.amount_from === undefined) === (body.amount_to === undefined)) return null;
     try {
-      quotes.quote(quoteRequest(body, callerOf(call)), callerOf(call).partner);
+      quotes.quote(quoteRequest(body, keyOf(call)), keyOf(call).partner);
       return null;
     } catch (error) {
       if (error instanceof AppError) return error;
@@ -41,7 +42,7 @@ export function createQuoteRefusal(quotes: BindingQuotes): Refusal<'createQuote'
 export function getQuoteHandler(document: Document, quotes: BindingQuotes, orders: OrderService): Handler<'getQuote'> {
   const write = quoteWriter(document);
   return async ({ path, call }) => {
-    const quote = quotes.read(path.quote_id, callerOf(call).partner.id);
+    const quote = quotes.read(path.quote_id, keyOf(call).partner.id);
     if (!quote) throw new AppError('not_found', 'there is no such quote');
     const orderId = await orders.orderOfQuote(quote.token);
     const state = orderId !== null ? 'used' : quotes.isExpired(quote.token) ? 'expired' : 'open';
@@ -49,7 +50,7 @@ export function getQuoteHandler(document: Document, quotes: BindingQuotes, order
   };
 }
 
-function quoteRequest(body: Body<'createQuote'>, { defaultMarkupBps }: Caller): QuoteRequest {
+function quoteRequest(body: Body<'createQuote'>, { defaultMarkupBps }: KeyCaller): QuoteRequest {
   const side = body.amount_from === undefined ? 'to' : 'from';
   const amount = parseDecimal(numberSource(body, `amount_${side}`));
   if (!amount) throw new Error('parseBody let through a number that is not exact');

@@ -1,5 +1,5 @@
 import type { Document } from 'openapi-backend';
-import type { Caller } from '../../../accounts/partners/authenticator.ts';
+import type { Caller } from '../../../accounts/members/sessions.ts';
 import { AppError } from '../../../base/errors.ts';
 import { parseScaled } from '../../../base/money.ts';
 import type { Pricing, QuotedRate, RateService } from '../../../market/rates/rate-service.ts';
@@ -44,7 +44,7 @@ export function getRateRefusal(rates: RateService): Refusal<'getRate'> {
  * caller that may not read rates is shown those of the public.
  */
 export function shownPricing(rates: RateService, caller: Caller | null): Pricing {
-  if (!caller?.scopes.includes('rates:read')) return rates.pricing(null);
+  if (caller?.kind !== 'key' || !caller.scopes.includes('rates:read')) return rates.pricing(null);
   return rates.pricing(caller.partner, caller.defaultMarkupBps);
 }
 

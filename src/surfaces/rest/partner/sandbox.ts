@@ -7,12 +7,13 @@ import type { Order } from '../../../orders/order.entity.ts';
 import type { RepeatableRequests } from '../../../orders/repeatable-requests.ts';
 import type { MadeDeposits, PartnerSandbox } from '../../../settlement/sandbox/partner-sandbox.ts';
 import type { EndpointService } from '../../../webhooks/endpoint-service.ts';
-import { callerOf } from '../api/authenticate.ts';
 import { numberSource } from '../api/body.ts';
 import type { Call } from '../api/call.ts';
-import { apiRoot, type Json } from '../api/contract.ts';
 import { repeatable, replayedHeader } from '../api/idempotency-header.ts';
+import type { Json } from '../api/json.ts';
 import { amountedJson } from '../api/json-writer.ts';
+import { keyOf } from './authenticate.ts';
+import { apiRoot } from './contract.ts';
 import type { Handlers } from './handler.ts';
 
 type Schemas = components['schemas'];
@@ -36,14 +37,14 @@ type Change = (sandbox: PartnerSandbox, orderId: string, partnerId: string, em: 
 export function sandboxHandlers({ sandbox, endpoints, requests }: SandboxParts) {
   /** A key of a gateway that moved money is no key of a sandbox. */
   const opened = (call: Call): PartnerSandbox => {
-    const isTestKey = callerOf(call).keyId.startsWith(testKeyPrefix);
+    const isTestKey = keyOf(call).keyId.startsWith(testKeyPrefix);
     if (!sandbox || !isTestKey) throw new AppError('not_found', 'there is nothing at this path');
     return sandbox;
   };
   /** Changes an order once for each idempotency key. All names of the order count as the same. */
   const once = async (call: Call, orderName: string, operation: string, change: Change) => {
     const opening = opened(call);
-    const partnerId = callerOf(call).partner.id;
+    const partnerId = keyOf(call).partner.id;
     const orderId = await opening.idOf(partnerId, orderName);
     const key = repeatable(call, `POST ${apiRoot}${sandboxPaths}orders/${orderId}/${operation}`);
     const { stored, isReplayed } = await requests.run(partnerId, key, async (em) => {
@@ -80,7 +81,7 @@ export function sandboxHandlers({ sandbox, endpoints, requests }: SandboxParts) 
       ),
     emitSandboxEvent: async ({ body, call }) => {
       opened(call);
-      const partnerId = callerOf(call).partner.id;
+      const partnerId = keyOf(call).partner.id;
       const key = repeatable(call, `POST ${apiRoot}${sandboxPaths}webhooks/emit`);
       const { stored, isReplayed } = await requests.run(partnerId, key, async (em) => {
         const samples = await endpoints.orderSamples(partnerId, body.type, em);

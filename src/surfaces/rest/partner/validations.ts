@@ -3,9 +3,9 @@ import { jsonNumber } from '../../../base/money.ts';
 import type { components } from '../../../generated/openapi.ts';
 import type { AddressChecks, AddressRequest, CheckedAddress } from '../../../orders/address-checks.ts';
 import type { CheckedOrder, OrderService } from '../../../orders/order-service.ts';
-import { callerOf } from '../api/authenticate.ts';
-import type { Body } from '../api/contract.ts';
 import { type Amounted, amountedJson } from '../api/json-writer.ts';
+import { keyOf } from './authenticate.ts';
+import type { Body } from './contract.ts';
 import type { Handler, Refusal } from './handler.ts';
 import { orderRequest } from './orders.ts';
 import { limitsBody } from './pairs.ts';
@@ -37,14 +37,14 @@ export function validateAddressRefusal(checks: AddressChecks): Refusal<'validate
 /** POST /partner/orders/validate */
 export function validateOrderHandler(orders: OrderService): Handler<'validateOrder'> {
   return async ({ body, call }) => {
-    const checked = await orders.check(orderRequest(body), callerOf(call));
+    const checked = await orders.check(orderRequest(body), keyOf(call));
     return { status: 200, body: amountedJson<OrderBody>(orderBody(checked)) };
   };
 }
 
 /** Finds the faults of a create beyond the contract. */
 export function validateOrderRefusal(orders: OrderService): Refusal<'validateOrder'> {
-  return ({ body, call }) => orders.refusal(orderRequest(body), callerOf(call));
+  return ({ body, call }) => orders.refusal(orderRequest(body), keyOf(call));
 }
 
 function addressRequest({ coin, network, address, tag }: Body<'validateAddress'>): AddressRequest {

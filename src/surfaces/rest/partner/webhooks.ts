@@ -9,11 +9,12 @@ import type { Replays } from '../../../webhooks/replays.ts';
 import { secretMark } from '../../../webhooks/signature.ts';
 import { TestWaits } from '../../../webhooks/test-waits.ts';
 import type { WebhookEndpoint } from '../../../webhooks/webhook-endpoint.entity.ts';
-import { callerOf } from '../api/authenticate.ts';
 import type { Call } from '../api/call.ts';
-import { apiRoot, type Body, type Json } from '../api/contract.ts';
 import { repeatable, replayedHeader } from '../api/idempotency-header.ts';
+import type { Json } from '../api/json.ts';
 import { moment, wholeNumber } from '../api/query-values.ts';
+import { callerOf } from './authenticate.ts';
+import { apiRoot, type Body } from './contract.ts';
 import type { Handlers } from './handler.ts';
 
 type Schemas = components['schemas'];

@@ -1,6 +1,7 @@
 import type { Document } from 'openapi-backend';
 import { contractJson } from '../../../generated/contract.ts';
 import type { operations } from '../../../generated/openapi.ts';
+import type { Json, JsonBytes } from '../api/json.ts';
 
 /** The path prefix of the contract. */
 export const apiRoot = '/api/v1';
@@ -19,13 +20,6 @@ export function sharedContract(): Document {
 }
 
 export type OperationId = keyof operations;
-
-declare const shape: unique symbol;
-/** JSON text of a schema of the contract. */
-export type Json<Shape> = string & { readonly [shape]?: Shape };
-
-/** The same JSON as bytes, for an answer that is sent many times. */
-export type JsonBytes<Shape> = Buffer & { readonly [shape]?: Shape };
 
 type Answer<Status, Response> = Response extends { content: { 'application/json': infer Body } }
   ? { status: Status; body: Json<Body> | JsonBytes<Body>; headers?: Record<string, string> }

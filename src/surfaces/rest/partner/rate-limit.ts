@@ -1,4 +1,4 @@
-import type { Authenticator, Caller } from '../../../accounts/partners/authenticator.ts';
+import type { Authenticator, KeyCaller } from '../../../accounts/partners/authenticator.ts';
 import type { Partner } from '../../../accounts/partners/partner.entity.ts';
 import { type RequestKind, requestLimit } from '../../../accounts/partners/request-limits.ts';
 import type { ParsedKey } from '../../../accounts/partners/secret-key.ts';
@@ -6,8 +6,8 @@ import { AppError } from '../../../base/errors.ts';
 import { addressKeys } from '../../../base/limits/client-address.ts';
 import type { Bucket, BucketName, Limiter, Verdict } from '../../../base/limits/limiter.ts';
 import type { Config } from '../../../config/settings.ts';
+import type { Call } from '../api/call.ts';
 import { invalidKey, presentedKey } from './authenticate.ts';
-import type { Call } from './call.ts';
 import type { OperationRow } from './operations.ts';
 
 /** An IPv6 block gets the limit of this many hosts. */
@@ -73,7 +73,7 @@ export class RateLimit {
     return this.#countProven(call, row, key, proof);
   }
 
-  #countProven(call: Call, row: OperationRow, key: ParsedKey, caller: Caller | null): Promise<Verdict> {
+  #countProven(call: Call, row: OperationRow, key: ParsedKey, caller: KeyCaller | null): Promise<Verdict> {
     if (!caller) return this.#failed(call, row, invalidKey());
     const usable = caller.partner.status === 'active' && caller.addressAllowed;
     if (row.scope === 'public' && !usable) return this.#anonymous(call);
@@ -100,7 +100,7 @@ export class RateLimit {
   }
 
   /** Binding quotes count apart from all other requests. */
-  #byPartner({ partner }: Caller, bucket: OperationRow['bucket']): Promise<Verdict> {
+  #byPartner({ partner }: KeyCaller, bucket: OperationRow['bucket']): Promise<Verdict> {
     const all = this.#ofPartner('partner', partner);
     if (bucket === 'quotes') return this.#limiter.consume(this.#ofPartner(bucket, partner));
     if (bucket === 'anon' || bucket === 'assets' || bucket === 'partner') return this.#limiter.consume(all);

@@ -1,10 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Socket } from 'node:net';
-import type { Caller } from '../../../accounts/partners/authenticator.ts';
+import type { Caller } from '../../../accounts/members/sessions.ts';
+import type { KeyCaller } from '../../../accounts/partners/authenticator.ts';
 import { type ParsedKey, parseKey } from '../../../accounts/partners/secret-key.ts';
 import { AppError } from '../../../base/errors.ts';
 import type { PartnerScope } from '../../../orders/order-scope.ts';
-import type { Call } from './call.ts';
+import type { Call } from '../api/call.ts';
 
 /** The key that a request presents, before it is looked up. */
 export type PresentedKey =
@@ -55,7 +56,7 @@ export function missingKey(): AppError {
 }
 
 /**
- * The caller of an operation that needs a key.
+ * The caller of an operation that needs one.
  *
  * @throws AppError unauthorized without one.
  */
@@ -65,9 +66,20 @@ export function callerOf({ caller }: Call): Caller {
 }
 
 /**
- * The orders that the caller of an operation may read: those of its partner.
+ * The caller of an operation that only keys may use.
  *
  * @throws AppError unauthorized without a key.
+ */
+export function keyOf(call: Call): KeyCaller {
+  const caller = callerOf(call);
+  if (caller.kind !== 'key') throw missingKey();
+  return caller;
+}
+
+/**
+ * The orders that the caller of an operation may read: those of its partner.
+ *
+ * @throws AppError unauthorized without a caller.
  */
 export function scopeOf(call: Call): PartnerScope {
   return { kind: 'partner', partnerId: callerOf(call).partner.id };

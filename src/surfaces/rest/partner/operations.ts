@@ -1,5 +1,5 @@
 import type { KeyScope } from '../../../accounts/partners/key-scope.ts';
-import type { OperationShape } from './backend.ts';
+import type { OperationShape } from '../api/backend.ts';
 import { apiRoot, type OperationId } from './contract.ts';
 
 /** Properties of an operation that are needed before its request is read. */
