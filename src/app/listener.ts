@@ -14,7 +14,6 @@ import type { Duplex } from 'node:stream';
 import { type ErrorKind, errorTable } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { ProcessMetrics } from '../base/telemetry/process-metrics.ts';
-import { keepAliveMs } from '../surfaces/rest/api/head.ts';
 import { Connections } from './connections.ts';
 
 export interface ListenerOptions {
@@ -113,7 +112,7 @@ export async function listen(handler: RequestListener, options: ListenerOptions)
 const serverOptions = {
   requestTimeout: 15_000,
   headersTimeout: 10_000,
-  keepAliveTimeout: keepAliveMs,
+  keepAliveTimeout: 65_000,
   // By default Node checks for slow requests every half minute, and holds each for that much
   // longer.
   connectionsCheckingInterval: 1_000,

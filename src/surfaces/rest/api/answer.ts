@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { systemMs } from '../../../base/clock.ts';
 import { isDatabaseAway } from '../../../base/db/database.ts';
 import { AppError, type TwoSidedLimits } from '../../../base/errors.ts';
@@ -7,7 +7,6 @@ import { errorMembers, type Log } from '../../../base/log.ts';
 import { jsonNumber } from '../../../base/money.ts';
 import { amountsAsText } from './amounts.ts';
 import type { Call } from './call.ts';
-import { headerLine, writeHead } from './head.ts';
 
 export const jsonType = 'application/json; charset=utf-8';
 
@@ -33,28 +32,30 @@ export function sendAnswer(call: Call, { status, type, body: content, stream, he
   const { res, id, client, verdict } = call;
   const hasForms = call.wantsTextAmounts && type === jsonType && typeof content === 'string';
   const body = hasForms ? amountsAsText(content) : content;
-  let lines = `X-Request-Id: ${id}\r\nX-Content-Type-Options: nosniff\r\n`;
-  if (client.isSecure) lines += `Strict-Transport-Security: max-age=${hstsSec}; includeSubDomains\r\n`;
-  if (verdict) lines += rateLimitLines(verdict);
-  if (!headers?.['Cache-Control']) lines += 'Cache-Control: no-store\r\n';
-  for (const name in headers) lines += headerLine(name, headers[name] ?? '');
-  if (type !== undefined) lines += `Content-Type: ${type}\r\n`;
-  if (body !== undefined) lines += `Content-Length: ${Buffer.byteLength(body)}\r\n`;
-  writeHead(res, status, lines, body !== undefined);
+  res.writeHead(status, {
+    'X-Request-Id': id,
+    'X-Content-Type-Options': 'nosniff',
+    ...(client.isSecure && { 'Strict-Transport-Security': `max-age=${hstsSec}; includeSubDomains` }),
+    ...(verdict && rateLimitHeaders(verdict)),
+    ...(!headers?.['Cache-Control'] && { 'Cache-Control': 'no-store' }),
+    ...headers,
+    ...(type !== undefined && { 'Content-Type': type }),
+    ...(body !== undefined && { 'Content-Length': Buffer.byteLength(body) }),
+  });
   if (stream) void stream();
   else if (body === undefined) res.end();
   else endWith(res, body);
 }
 
 /** https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/ and the older X- family. */
-function rateLimitLines({ bucket, limit, remaining, resetMs }: Verdict): string {
-  const seconds = Math.ceil(resetMs / 1000);
-  const at = Math.ceil((systemMs() + resetMs) / 1000);
-  return (
-    `RateLimit-Policy: "${bucket}";q=${limit};w=${windowSec}\r\n` +
-    `RateLimit: "${bucket}";r=${remaining};t=${seconds}\r\n` +
-    `X-RateLimit-Limit: ${limit}\r\nX-RateLimit-Remaining: ${remaining}\r\nX-RateLimit-Reset: ${at}\r\n`
-  );
+function rateLimitHeaders({ bucket, limit, remaining, resetMs }: Verdict): OutgoingHttpHeaders {
+  return {
+    'RateLimit-Policy': `"${bucket}";q=${limit};w=${windowSec}`,
+    RateLimit: `"${bucket}";r=${remaining};t=${Math.ceil(resetMs / 1000)}`,
+    'X-RateLimit-Limit': limit,
+    'X-RateLimit-Remaining': remaining,
+    'X-RateLimit-Reset': Math.ceil((systemMs() + resetMs) / 1000),
+  };
 }
 
 /**
