@@ -4,7 +4,7 @@ import type { LiveNetworks } from '../chains/families/live-networks.ts';
 import { drainGraceMs } from '../config/public-url.ts';
 import type { CurrencyCatalogue } from '../market/currencies/currency-catalogue.ts';
 import type { PriceBook } from '../market/rates/price-book.ts';
-import type { OrderService } from '../orders/order-service.ts';
+import type { OrderCreation } from '../orders/order-creation.ts';
 import type { OrderReads } from '../orders/read/order-reads.ts';
 import type { MagicOrders } from '../settlement/sandbox/magic-orders.ts';
 import { bootstrap, createDemoAccess, type DemoAccess } from './bootstrap.ts';
@@ -32,7 +32,7 @@ export interface App {
   readonly demo: DemoAccess | null;
   readonly orm: MikroORM;
   readonly log: Log;
-  readonly orders: OrderService;
+  readonly creation: OrderCreation;
   readonly orderReads: OrderReads;
   readonly prices: PriceBook;
   /** Null in an api process. */
@@ -100,8 +100,8 @@ async function openParts(foundation: Foundation): Promise<App> {
   logParts(foundation.log);
   const { catalogue, prices, log } = shared;
   const urls = { restUrl: rest?.url ?? null, internalUrl: internal.url };
-  const { orders, orderReads } = requests;
-  const own = { demo, orm, log, orders, orderReads, prices, networks, catalogue };
+  const { creation, orderReads } = requests;
+  const own = { demo, orm, log, creation, orderReads, prices, networks, catalogue };
   return { ...urls, ...own, settlement, webhooks, magicOrders, stop: drain(foundation, internal, rest) };
 }
 

@@ -3,14 +3,14 @@ import type { Log } from '../base/log.ts';
 import type { ProcessMetrics } from '../base/telemetry/process-metrics.ts';
 import { DepositAddresses } from '../chains/addresses/deposit-addresses.ts';
 import { pointAddition } from '../chains/addresses/point-addition.ts';
-import { OrderService } from '../orders/order-service.ts';
+import { OrderCreation } from '../orders/order-creation.ts';
 import type { Foundation } from './foundation.ts';
 import { type GatewayServices, type GatewayShared, gatewayServices } from './services.ts';
 
 /** The services over the connections of requests. */
 export interface Requests extends GatewayServices {
   /** Creates orders. Only this pool has it, with the batches and the addresses of the process. */
-  readonly orders: OrderService;
+  readonly creation: OrderCreation;
 }
 
 /** Opens the services of requests, and the thread that derives deposit addresses ahead. */
@@ -27,7 +27,7 @@ export async function openRequests(foundation: Foundation, shared: GatewayShared
   foundation.closing.add(() => addresses.close());
   await addresses.load();
   await tellOfDerivation(log, metrics);
-  const orders = new OrderService({
+  const creation = new OrderCreation({
     orm,
     clock,
     rates,
@@ -45,7 +45,7 @@ export async function openRequests(foundation: Foundation, shared: GatewayShared
     },
     onBatch,
   });
-  return { ...gatewayServices(orm, shared), orders };
+  return { ...gatewayServices(orm, shared), creation };
 }
 
 /** Orders cost more than twice the CPU time on a platform without machine code for secp256k1. */

@@ -66,7 +66,7 @@ const looksPerBlock = 4;
 export async function openSettlement(
   foundation: Foundation,
   shared: GatewayShared,
-  { orders }: Requests,
+  { creation }: Requests,
   given: Signer | null,
 ): Promise<Settlement> {
   const { config, databaseUrl, clock, log, outside, closing } = foundation;
@@ -120,7 +120,7 @@ export async function openSettlement(
     }),
     history: historyTurns(foundation, setup, venue),
   };
-  startWorkerTasks(foundation, { ...setup, ...settlement, orders });
+  startWorkerTasks(foundation, { ...setup, ...settlement, creation });
   return settlement;
 }
 

@@ -46,7 +46,7 @@ export async function openStaffApi(
   const { orm, audit, partners, staff, stats } = own;
   const actions = parts.actions ?? staffActionsWithoutWorker(shared, orm);
   const schema = await buildStaffSchema([
-    new OrderResolver(clock, audit, actions, own.changes),
+    new OrderResolver(clock, audit, actions, own.orderService),
     new ActionResolver(audit, actions),
     new PayoutResolver(clock, audit, own.holds, actions, payoutRules(config)),
     new PartnerResolver(audit, partners, rates, partnerLimits(config)),

@@ -32,9 +32,8 @@ import { AddressChecks } from '../orders/address-checks.ts';
 import { LockedChanges } from '../orders/locked-changes.ts';
 import type { OpenOrders } from '../orders/open-orders.ts';
 import type { OnBatch } from '../orders/order-batches.ts';
-import { OrderChanges } from '../orders/order-changes.ts';
-import { OrderChoices } from '../orders/order-choices.ts';
 import { OrderPages, pagePurpose } from '../orders/order-pages.ts';
+import { OrderService } from '../orders/order-service.ts';
 import type { OrderView } from '../orders/order-statements.ts';
 import { cursorPurpose, ListCursors } from '../orders/read/list-cursor.ts';
 import { OrderReads } from '../orders/read/order-reads.ts';
@@ -142,7 +141,7 @@ export type GatewayServices = ReturnType<typeof gatewayServices>;
 
 /**
  * Builds the services of a pool for the surfaces of a gateway. Creating orders is not among them:
- * the batches and addresses of `OrderService` belong to the pool of requests (`openRequests`).
+ * the batches and addresses of `OrderCreation` belong to the pool of requests (`openRequests`).
  */
 export function gatewayServices(orm: MikroORM, shared: GatewayShared) {
   const { config, clock, catalogue, cursors, offers, openOrders, pages, wallets, onBatch } = shared;
@@ -158,8 +157,7 @@ export function gatewayServices(orm: MikroORM, shared: GatewayShared) {
       depositGraceSec: config.DEPOSIT_GRACE_SEC,
       onBatch,
     }),
-    changes: new OrderChanges({ changes, catalogue, openOrders, pages }),
-    choices: new OrderChoices({ changes, offers }),
+    orderService: new OrderService({ clock, changes, catalogue, openOrders, pages, offers }),
     addressChecks: new AddressChecks(orm, catalogue),
     events: new PartnerEvents(orm, cursors),
   };

@@ -4,7 +4,7 @@ import type { HistoryTurns } from '../operations/history-turns.ts';
 import type { OrderStats } from '../operations/order-stats.ts';
 import { FixedResults } from '../orders/fixed-results.ts';
 import type { OpenOrders } from '../orders/open-orders.ts';
-import type { OrderService } from '../orders/order-service.ts';
+import type { OrderCreation } from '../orders/order-creation.ts';
 import { QuoteResults } from '../orders/quote-results.ts';
 import { forgetEndedAssignees } from '../orders/read/attention.ts';
 import type { PayoutWatch } from '../settlement/pay/payout-watch.ts';
@@ -12,7 +12,7 @@ import { type Foundation, inBackground } from './foundation.ts';
 
 export interface WorkerTaskParts {
   readonly orm: MikroORM;
-  readonly orders: OrderService;
+  readonly creation: OrderCreation;
   readonly openOrders: OpenOrders;
   readonly stats: OrderStats;
   readonly payoutWatch: PayoutWatch;
@@ -38,12 +38,12 @@ const payoutWatchMs = 10_000;
  */
 export function startWorkerTasks(
   foundation: Foundation,
-  { orm, orders, openOrders, stats, payoutWatch, history, reconciliations }: WorkerTaskParts,
+  { orm, creation, openOrders, stats, payoutWatch, history, reconciliations }: WorkerTaskParts,
 ): void {
   const { config, clock, log, outside } = foundation;
   const run = (everyMs: number, event: string, task: () => Promise<unknown>): void =>
     inBackground(foundation, everyMs, event, task);
-  run(forgetOldMs, 'forget_answers_failed', () => orders.forgetOldAnswers());
+  run(forgetOldMs, 'forget_answers_failed', () => creation.forgetOldAnswers());
   run(forgetOldMs, 'forget_turnover_failed', () => openOrders.forgetOld());
   // Tests that drive the worker themselves call the tasks below directly.
   if (outside.background === false) return;

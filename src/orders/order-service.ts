@@ -1,412 +1,302 @@
-import type { MikroORM, QueryResult } from '@mikro-orm/postgresql';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
-import { type KeyCaller, partnerInactive } from '../accounts/partners/authenticator.ts';
+import { Partner } from '../accounts/partners/partner.entity.ts';
 import type { Clock } from '../base/clock.ts';
-import { brokenConstraint, sqlState } from '../base/db/database.ts';
-import { PreparedStatements } from '../base/db/prepared.ts';
-import { AppError, errorFromFaults, type FieldFault, type TwoSidedLimits } from '../base/errors.ts';
-import type { PartnerLanes } from '../base/limits/partner-lanes.ts';
+import { AppError, errorFromFaults, type FieldFault, fieldError } from '../base/errors.ts';
 import { type Big, formatDecimal } from '../base/money.ts';
-import { annotate } from '../base/telemetry/tracing.ts';
-import { type DepositAddresses, type DepositPlace, noAddress } from '../chains/addresses/deposit-addresses.ts';
-import type { BindingQuotes } from '../market/rates/binding-quotes.ts';
-import type { QuoteToken } from '../market/rates/quote-token.ts';
-import { type Quote, type RateService, unavailable } from '../market/rates/rate-service.ts';
-import { type Destination, ownAddress, type Warning } from './destination.ts';
-import { earlierAnswer, inFlight, lockNotAvailable, type Repeatable, sameRequest } from './idempotency.ts';
-import type { OpenOrders, OrderHeadroom } from './open-orders.ts';
-import { type OnBatch, OrderBatches } from './order-batches.ts';
-import { type CreateOrder, type Draft, OrderDrafts, orderWarnings } from './order-drafts.ts';
+import { isOwnAddress } from '../chains/addresses/own-address.ts';
+import type { CurrencyCatalogue } from '../market/currencies/currency-catalogue.ts';
+import type { RecentWindow } from '../market/rates/price-book.ts';
+import type { ActionOffers, AskedOrder, ExchangeOffer } from './action-offers.ts';
+import { type Destination, destination, ownAddress, type SentDestination } from './destination.ts';
+import type { ChangedOrder, ChangeRequest, LockedChanges, LockedOrder, StaffChange } from './locked-changes.ts';
+import type { OpenOrders } from './open-orders.ts';
+import { Order } from './order.entity.ts';
+import { type ActionChoice, OrderAction } from './order-action.entity.ts';
+import { actionName, endAction } from './order-actions.ts';
+import { moveOrder, recordFact } from './order-moves.ts';
+import { OrderNote } from './order-note.entity.ts';
 import type { OrderPages } from './order-pages.ts';
-import {
-  addressPlaceholder,
-  type CreateOutcome,
-  createStatement,
-  type OrderView,
-  ownDestinations,
-  termsOrders,
-} from './order-statements.ts';
-import { type TakenBy, type TermsRow, takenError } from './order-terms.ts';
-import { randomBytesAhead } from './random-bytes.ts';
-import { randomShortId } from './short-id.ts';
+import { type MetadataChange, mergedMetadata, metadataFaults } from './order-terms.ts';
 
-/** The terms that a create would get, and what the partner should know about it. */
-export interface CheckedOrder {
-  readonly quote: Quote;
-  readonly limits: TwoSidedLimits;
-  readonly recipient: Destination;
-  readonly refund: Destination | null;
-  readonly warnings: readonly Warning[];
+/** A refund address as a partner sends it. */
+export interface SentRefundAddress {
+  readonly address: string;
+  readonly tag: string | null;
 }
 
-/** The answer to a create. `body` is the text that the first answer had. */
-export interface CreatedOrder {
-  readonly orderId: string;
-  readonly body: string;
-  readonly replayed: boolean;
+/** A partner's answer to the question about a deposit. */
+export interface Choice {
+  /** The name of the question. */
+  readonly actionId: string;
+  readonly action: ActionChoice;
+  /** The payout that was shown. Null takes the present offer; a refund has none. */
+  readonly amountTo: Big | null;
 }
 
 export interface OrderServiceOptions {
-  readonly orm: MikroORM;
   readonly clock: Clock;
-  readonly rates: RateService;
-  readonly addresses: DepositAddresses;
-  readonly openOrders: OpenOrders;
-  readonly quotes: BindingQuotes;
-  readonly pages: Pick<OrderPages, 'make'>;
-  readonly depositWindowSec: number;
-  readonly shortIdPrefix: string;
-  /** The turns of partners at the connections. Batches share theirs and take none. */
-  readonly lanes: PartnerLanes;
-  /**
-   * Told of each fixed quote that became an order, and how much it gives more than the market, as a
-   * fraction.
-   */
-  readonly onQuoteUsed?: (partnerId: string, adverse: Big) => void;
-  readonly onBatch?: OnBatch;
+  readonly changes: LockedChanges;
+  readonly catalogue: CurrencyCatalogue;
+  readonly openOrders: Pick<OpenOrders, 'forget'>;
+  readonly pages: Pick<OrderPages, 'renew' | 'revoke'>;
+  readonly offers: ActionOffers;
 }
 
-const maxDraws = 5;
-const answersKeptMs = 48 * 3_600_000;
-/** Stored answers that one statement deletes. */
-const forgetBatch = 5_000;
-
-/** The part of an order that is decided without the database. */
-interface Plan {
-  readonly quote: Quote;
-  readonly recipient: Destination;
-  readonly refund: Destination | null;
-  readonly terms: TermsRow | null;
-  /** As in `HonouredQuote`. Null without a binding quote. */
-  readonly adverse: Big | null;
-}
-
-interface Admitted extends Plan {
-  readonly room: OrderHeadroom;
-}
-
-/** A float order counts against no fixed cap. */
-const noFixedRoom = { usd: null, slot: null, hourUsd: null, dayUsd: null, hourAgo: null, dayAgo: null };
-
-/** Creates exchange orders. */
+/**
+ * Changes orders, for the API of partners, the cabinet and staff. `OrderCreation` makes them and
+ * settlement moves them. Each method for partners answers from what it has written, and throws its
+ * refusals and those of `LockedChanges.run`.
+ */
 export class OrderService {
   readonly #options: OrderServiceOptions;
-  readonly #statements: PreparedStatements;
-  readonly #batches: OrderBatches;
-  readonly #drafts: OrderDrafts;
 
   constructor(options: OrderServiceOptions) {
     this.#options = options;
-    this.#statements = new PreparedStatements(options.orm);
-    this.#batches = new OrderBatches(this.#statements, options.onBatch);
-    this.#drafts = new OrderDrafts(options.rates, options.quotes);
   }
 
   /**
-   * Creates an order with its own deposit address, in one statement. `write` renders the answer,
-   * which is stored beside a repeatable order. A repetition gets the stored text and creates
+   * Merges a change into the order's metadata. It writes no event. The gateway never reads
+   * metadata, and the changes of a partner could fill the history.
+   *
+   * @throws AppError metadata_too_large or invalid_value for what the order would then have.
+   */
+  setMetadata(request: ChangeRequest, change: MetadataChange): Promise<ChangedOrder> {
+    return this.#options.changes.run(request, async ({ em, order }) => {
+      const [terms] = await em.execute<{ metadata: Record<string, string> | null }[]>(
+        'select metadata from order_terms where order_id = ?',
+        [order.id],
+      );
+      const metadata = mergedMetadata(terms?.metadata ?? null, change);
+      const faults = metadata ? metadataFaults(metadata) : [];
+      if (faults.length > 0) throw errorFromFaults(faults);
+      // Only an order with terms of its own has a row.
+      if (!terms && !metadata) return;
+      await em.execute(
+        `insert into order_terms (order_id, partner_id, metadata) values (?, ?, ?::jsonb)
+         on conflict (order_id) do update set metadata = excluded.metadata`,
+        [order.id, order.partner.id, metadata && JSON.stringify(metadata)],
+      );
+    });
+  }
+
+  /**
+   * Sets the refund address of an order that has none. An address is never replaced: a stolen key
+   * must not redirect money. The same address again changes nothing. A worker then refunds what
+   * only lacked an address, also of an order at rest (`settlement/rules/refund.ts`, `resume.ts`).
+   *
+   * @throws AppError refund_address_set when the order has another one.
+   * @throws AppError 422 naming every fault of the address.
+   */
+  setRefundAddress(request: ChangeRequest, sent: SentRefundAddress): Promise<ChangedOrder> {
+    return this.#options.changes.run(request, async ({ em, order, now, actor }) => {
+      const faults: FieldFault[] = [];
+      const found = this.#destination(order, sent, faults);
+      if (order.refundAddress !== null) {
+        const isSame = found?.address === order.refundAddress && found.tag === order.refundAddressTag;
+        if (isSame && faults.length === 0) return;
+        const detail = 'this order has a refund address already, and it cannot be replaced';
+        throw new AppError('refund_address_set', detail);
+      }
+      if (found && (await isOwn(em, found))) faults.unshift(ownAddress(refundFields.address));
+      if (!found || faults.length > 0) throw errorFromFaults(faults);
+      order.refundAddress = found.address;
+      order.refundAddressTag = found.tag;
+      order.refundAddressSetAt = now;
+      recordFact(em, order, 'refund_address_set', { at: now, actor });
+      if (resting.includes(order.status)) order.nextActionAt = now;
+    });
+  }
+
+  /**
+   * Cancels an order for which no deposit was seen. Its address stays watched, and a deposit that
+   * still comes is late. Both the window and the lock bound it: a cancel is never possible later
+   * than not to pay, and never beside a deposit.
+   *
+   * @throws AppError order_not_cancellable.
+   */
+  async cancel(request: ChangeRequest): Promise<ChangedOrder> {
+    const { changes, openOrders } = this.#options;
+    const changed = await changes.run(request, async ({ em, order, now, actor }) => {
+      await refuseCancel({ em, order, now, actor });
+      moveOrder(em, order, 'partner_cancelled', { at: now, actor });
+      order.nextActionAt = null;
+    });
+    if (!changed.isReplayed) openOrders.forget(request.caller.partner.id);
+    return changed;
+  }
+
+  /**
+   * Stores the answer to the open question of an order, with its terms. Settlement follows it
+   * (`settlement/rules/policy.ts`): no other code moves the order.
+   *
+   * @throws AppError invalid_value for an amount with a refund.
+   * @throws AppError action_not_available when nothing is asked, or this answer is not possible.
+   * @throws AppError action_stale for an older question, and for an exchange that is not offered
+   * for that amount any more.
+   * @throws AppError what `LockedChanges.run` throws.
+   */
+  async answer(request: ChangeRequest, choice: Choice): Promise<ChangedOrder> {
+    const { changes, offers } = this.#options;
+    if (choice.amountTo && choice.action === 'refund') {
+      throw fieldError('invalid_value', 'amount_to', 'amount_to goes with an exchange');
+    }
+    // Read before the transaction, which must not wait for a second connection.
+    const windows = choice.action === 'exchange' && choice.amountTo ? await offers.windows() : [];
+    return changes.run(request, async (locked) => {
+      const { em, order, now, actor } = locked;
+      const action = await openAction(locked, choice);
+      if (choice.action === 'refund' && order.refundAddress === null) {
+        throw notAvailable('a refund needs a refund address; set it first');
+      }
+      const offer = choice.action === 'exchange' ? await this.#offer(locked, action, choice, windows) : null;
+      endAction(em, order, action, choice.action, { at: now, actor }, offer?.terms);
+      order.nextActionAt = now;
+    });
+  }
+
+  /**
+   * Gives an order a new link to its page. The one before ends. It writes no event: the link moves
    * nothing.
    *
-   * @throws AppError 422 naming every fault, or that the partner's caps are reached.
-   * @throws AppError 401 or 403 when the key or the partner was ended meanwhile.
-   * @throws AppError 409 while another create with the same idempotency key is in progress.
-   * @throws AppError 409 when another order has the same quote or external id.
-   * @throws AppError 503 when no deposit address is ready.
+   * @throws AppError order_page_off while the partner has no pages.
    */
-  async create(
-    input: CreateOrder,
-    caller: KeyCaller,
-    repeatable: Repeatable | null,
-    write: (order: OrderView) => string,
-  ): Promise<CreatedOrder> {
-    const { openOrders } = this.#options;
-    let plan: Plan;
-    let room: OrderHeadroom;
-    try {
-      const drafting = this.#drafts.draft(input, caller);
-      const draft = drafting instanceof Promise ? await drafting : drafting;
-      const { quote, recipient, refund, faults, extension } = draft;
-      if (faults.length > 0 || !quote || !recipient) throw await this.#refusalOf(draft, caller);
-      plan = { quote, recipient, refund, terms: extension?.terms ?? null, adverse: extension?.adverse ?? null };
-      room = await openOrders.room(caller.partner, plan.quote, plan.adverse, repeatable?.key ?? null);
-    } catch (error) {
-      // A stored answer is repeated even if the request would now be refused.
-      const earlier = repeatable && (await this.#earlier(caller, repeatable));
-      if (earlier) return earlier;
-      if (repeatable && openOrders.isPending(caller.partner, repeatable.key)) throw inFlight(error);
-      // A second use names the first order even if the request would now be refused.
-      throw (await this.#takenBy(input, caller)) ?? error;
-    }
-    let isTaken = false;
-    try {
-      const created = await this.#draw({ ...plan, room }, caller, repeatable, write);
-      isTaken = !created.replayed;
-      if (isTaken && plan.adverse) this.#options.onQuoteUsed?.(caller.partner.id, plan.adverse);
-      return created;
-    } finally {
-      room.close(isTaken);
-    }
+  renewPage(request: ChangeRequest): Promise<ChangedOrder> {
+    return this.#options.changes.run(request, this.#newPage('this account has no order pages; ask support for them'));
   }
 
-  /** Lists every fault that `create` would refuse in the members of a request. Null without one. */
-  async refusal(input: CreateOrder, caller: KeyCaller): Promise<AppError | null> {
-    const drafting = this.#drafts.draft(input, caller);
-    const draft = drafting instanceof Promise ? await drafting : drafting;
-    const own = await this.#ownAddressFaults(draft, caller);
-    return draft.faults.length + own.length > 0 ? refusalOf(draft, own) : null;
+  /** Does what `renewPage` does, for staff. */
+  renewPageForStaff(request: StaffChange): Promise<Order> {
+    const { changes } = this.#options;
+    return changes.runForStaff(request, this.#newPage('this partner has no order pages; switch them on first'));
   }
 
-  /**
-   * Judges a create, and neither stores nor reserves anything. A deposit address is not looked for.
-   *
-   * @throws AppError as `create` would, but for the end of the key or the partner meanwhile.
-   */
-  async check(input: CreateOrder, caller: KeyCaller): Promise<CheckedOrder> {
-    const drafting = this.#drafts.draft(input, caller);
-    const draft = drafting instanceof Promise ? await drafting : drafting;
-    const { quote, recipient, refund, faults } = draft;
-    // At the prices of the quote: before anything is waited for.
-    const limits = this.#drafts.limits(draft);
-    const taken = await this.#takenBy(input, caller);
-    if (taken) throw taken;
-    const own = await this.#ownAddressFaults(draft, caller);
-    if (faults.length + own.length > 0 || !quote || !recipient) throw refusalOf(draft, own);
-    if (!limits) throw unavailable(quote);
-    await this.#options.openOrders.check(caller.partner, quote, draft.extension?.adverse ?? null);
-    return { quote, limits, recipient, refund, warnings: orderWarnings(input, quote, { recipient, refund }) };
+  /** Ends the link of an order's page, if it has one. */
+  revokePage(request: ChangeRequest): Promise<ChangedOrder> {
+    return this.#options.changes.run(request, this.#noPage);
   }
 
-  /**
-   * Deletes stored answers older than 48 hours. Partners are promised 24. Each batch is its own
-   * transaction, so that the backlog of a busy day is deleted too.
-   *
-   * @returns the number of deleted answers.
-   */
-  async forgetOldAnswers(): Promise<number> {
-    const { clock, orm } = this.#options;
-    const before = new Date(clock.now().getTime() - answersKeptMs);
-    const em = orm.em.fork();
-    let forgotten = 0;
-    for (;;) {
-      const { affectedRows } = await em.execute<QueryResult>(
-        `delete from idempotency_key
-          where ctid = any (array(select ctid from idempotency_key where created_at < ? limit ?))`,
-        [before, forgetBatch],
-        'run',
-      );
-      forgotten += affectedRows;
-      if (affectedRows < forgetBatch) return forgotten;
-    }
+  /** Does what `revokePage` does, for staff. */
+  revokePageForStaff(request: StaffChange): Promise<Order> {
+    return this.#options.changes.runForStaff(request, this.#noPage);
   }
 
-  /** Finds the order that used a quote of the partner. Null for an open quote. */
-  async orderOfQuote({ partnerId, nonce }: QuoteToken): Promise<string | null> {
-    const { quoteOrder = null } = await this.#taken(partnerId, Buffer.from(nonce, 'hex'), null);
-    return quoteOrder;
-  }
-
-  /** The refusal of a create whose quote or external id an order already has. Null without one. */
-  async #takenBy({ options }: CreateOrder, { partner }: KeyCaller): Promise<AppError | null> {
-    const quoted = options?.quoteId ? this.#options.quotes.open(options.quoteId, partner.id) : null;
-    const externalId = options?.externalId ?? null;
-    if (!quoted && externalId === null) return null;
-    return takenError(await this.#taken(partner.id, quoted && Buffer.from(quoted.token.nonce, 'hex'), externalId));
-  }
-
-  async #taken(partner: string, quoteNonce: Buffer | null, externalId: string | null): Promise<TakenBy> {
-    const [taken] = await this.#options.lanes.work(partner, () =>
-      this.#statements.run<TakenBy>(termsOrders, { partner, quoteNonce, externalId }),
-    );
-    return taken ?? {};
-  }
-
-  async #refusalOf(draft: Draft, caller: KeyCaller): Promise<AppError> {
-    return refusalOf(draft, await this.#ownAddressFaults(draft, caller));
-  }
-
-  /**
-   * Finds the gateway's own addresses in a create that is refused. For other creates the creating
-   * statement finds them.
-   */
-  async #ownAddressFaults({ recipient, refund }: Draft, { partner }: KeyCaller): Promise<FieldFault[]> {
-    if (!recipient && !refund) return [];
-    const [own] = await this.#options.lanes.work(partner.id, () =>
-      this.#statements.run<Pick<CreateOutcome, 'ownRecipient' | 'ownRefund'>>(ownDestinations, {
-        recipientForms: recipient?.keyForms ?? null,
-        refundForms: refund?.keyForms ?? null,
-      }),
-    );
-    return own ? ownAddressFaults(own) : [];
-  }
-
-  /** Creates the planned order. Draws another short id when the random one is taken. */
-  async #draw(
-    plan: Admitted,
-    caller: KeyCaller,
-    repeatable: Repeatable | null,
-    write: (order: OrderView) => string,
-  ): Promise<CreatedOrder> {
-    const place = await this.#options.addresses.next(plan.quote.from.network);
-    for (let draw = 1; draw <= maxDraws; draw++) {
-      try {
-        const created = await this.#insert(plan, place, caller, repeatable, write);
-        if (created) return created;
-      } catch (error) {
-        const constraint = brokenConstraint(error);
-        // Another create has taken the short id at the same moment.
-        if (constraint === 'exchange_order_short_id_key') continue;
-        // The first of two equal creates may have taken the last room. The second then returns its
-        // answer.
-        const mayRepeat = error instanceof AppError && ['fixed_exposure_limit', 'quote_expired'].includes(error.kind);
-        if (repeatable && (constraint === 'idempotency_key_pkey' || mayRepeat)) {
-          const winner = await this.#earlier(caller, repeatable);
-          if (winner) return winner;
-        }
-        if (plan.terms && (constraint?.startsWith('order_terms_') || mayRepeat)) {
-          const { quoteNonce, externalId } = plan.terms;
-          const earlier = repeatable && (await this.#earlier(caller, repeatable));
-          if (earlier) return earlier;
-          throw takenError(await this.#taken(caller.partner.id, quoteNonce, externalId)) ?? error;
-        }
-        if ((repeatable || plan.terms) && sqlState(error) === lockNotAvailable) throw inFlight(error);
-        throw error;
-      }
-    }
-    throw new Error(`${maxDraws} short ids in a row were taken`);
-  }
-
-  /**
-   * Builds the partner's view of the order. `addressPlaceholder` stands for an address that is
-   * still to be taken from the pool.
-   */
-  #view({ quote, recipient }: Admitted, place: DepositPlace): OrderView {
-    const { clock, depositWindowSec, shortIdPrefix } = this.#options;
-    const now = clock.now();
-    return {
-      id: newId(),
-      shortId: randomShortId(shortIdPrefix),
-      status: 'waiting_deposit',
-      createdAt: now.toISOString(),
-      expiresAt: new Date(now.getTime() + depositWindowSec * 1000).toISOString(),
-      coinFrom: quote.from.coin,
-      networkFrom: quote.from.network,
-      coinTo: quote.to.coin,
-      networkTo: quote.to.network,
-      amountFromExpected: formatDecimal(quote.amountFrom),
-      amountToExpected: formatDecimal(quote.amountTo),
-      rateType: quote.rateType,
-      rateQuoted: formatDecimal(quote.rate),
-      depositAddress: place.address ?? addressPlaceholder,
-      depositAddressTag: place.tag,
-      recipientAddress: recipient.address,
-      depositTxid: null,
-      depositConfirmations: null,
-      depositConfirmationsRequired: quote.from.minConfirmations,
-      payoutTxid: null,
+  #newPage(refusal: string) {
+    return async ({ em, order, now }: LockedOrder): Promise<void> => {
+      const { orderPage } = await em.findOneOrFail(Partner, { id: order.partner.id });
+      if (!orderPage) throw new AppError('order_page_off', refusal);
+      await this.#options.pages.renew(em, order.id, now);
     };
   }
 
-  /** Null when the random short id is taken. Nothing was made then. */
-  async #insert(
-    admitted: Admitted,
-    place: DepositPlace,
-    caller: KeyCaller,
-    repeatable: Repeatable | null,
-    write: (order: OrderView) => string,
-  ): Promise<CreatedOrder | null> {
-    const { quote, recipient, refund, terms, room } = admitted;
-    const order = this.#view(admitted, place);
-    const body = write(order);
-    const page = caller.partner.orderPage ? this.#options.pages.make(order.id) : null;
-    const statement = createStatement({
-      isPooled: place.address === null,
-      isRepeatable: repeatable !== null,
-      hasTerms: terms !== null,
-      hasPage: page !== null,
-    });
-    const outcome = await this.#batches.create(statement, {
-      keyId: caller.keyId,
-      partner: caller.partner.id,
-      now: order.createdAt,
-      expiresAt: order.expiresAt,
-      id: order.id,
-      shortId: order.shortId,
-      coinFrom: order.coinFrom,
-      networkFrom: order.networkFrom,
-      coinTo: order.coinTo,
-      networkTo: order.networkTo,
-      amountFrom: order.amountFromExpected,
-      amountTo: order.amountToExpected,
-      rateType: order.rateType,
-      rate: order.rateQuoted,
-      feeRate: quote.feeRate,
-      serviceFee: formatDecimal(quote.serviceFee),
-      networkFee: formatDecimal(quote.networkFee),
-      minAmount: formatDecimal(quote.minAmount),
-      maxAmount: formatDecimal(quote.maxAmount),
-      confirmations: order.depositConfirmationsRequired,
-      addressId: newId(),
-      keychain: place.keychain,
-      index: place.index,
-      address: place.address,
-      tag: place.tag,
-      recipientForms: recipient.keyForms,
-      refundForms: refund?.keyForms ?? null,
-      nestedForm: place.hiddenForms?.nested ?? null,
-      taprootForm: place.hiddenForms?.taproot ?? null,
-      recipient: recipient.address,
-      recipientTag: recipient.tag,
-      refund: refund?.address ?? null,
-      refundTag: refund?.tag ?? null,
-      repeatKey: repeatable?.key ?? null,
-      fingerprint: repeatable?.fingerprint ?? null,
-      body,
-      ...(room.fixed ?? noFixedRoom),
-      ...terms,
-      ...page,
-    });
-    if (!outcome?.live) throw new AppError('unauthorized', 'this API key has been revoked or has expired');
-    if (!outcome.active) throw partnerInactive();
-    const { earlierOrder = null, earlierFingerprint, earlierBody, ownRecipient, ownRefund, address } = outcome;
-    if (repeatable && earlierFingerprint && earlierBody) {
-      const stored = { orderId: earlierOrder, fingerprint: earlierFingerprint, body: earlierBody };
-      return { ...sameRequest(repeatable, stored), replayed: true };
-    }
-    const taken = takenError(outcome);
-    if (taken) throw taken;
-    const faults = ownAddressFaults({ ownRecipient, ownRefund });
-    if (faults.length > 0) throw errorFromFaults(faults);
-    if (outcome.isShortIdTaken) return null;
-    if (!outcome.hasRoom && room.fixed) throw room.refusal();
-    if (address === null) throw noAddress(quote.from.network);
-    annotate({ 'order.id': order.id });
-    return { orderId: order.id, body: body.replace(addressPlaceholder, address), replayed: false };
-  }
+  readonly #noPage = ({ em, order, now }: LockedOrder): Promise<void> => this.#options.pages.revoke(em, order.id, now);
 
   /**
-   * Reads the stored answer to an earlier create with the same idempotency key. Null without one.
+   * Adds a note of staff to an order, in the caller's transaction.
+   *
+   * @throws AppError order_not_found; invalid_value unless the text has 1 to 4000 characters.
    */
-  async #earlier(caller: KeyCaller, repeatable: Repeatable): Promise<CreatedOrder | null> {
-    const { orm, lanes } = this.#options;
-    const { id } = caller.partner;
-    const earlier = await lanes.work(id, () => earlierAnswer(orm.em.fork(), id, repeatable));
-    return earlier && { ...earlier, replayed: true };
+  async note(em: EntityManager, { orderId, staffId, text }: Pick<OrderNote, 'orderId' | 'staffId' | 'text'>) {
+    const trimmed = text.trim();
+    if (trimmed === '' || trimmed.length > maxNote) {
+      throw new AppError('invalid_value', `a note has 1 to ${maxNote} characters`);
+    }
+    if ((await em.count(Order, { id: orderId })) === 0) throw new AppError('order_not_found', 'there is no such order');
+    const at = this.#options.clock.now();
+    const note = em.create(OrderNote, { id: uuidv7(), orderId, staffId, at, text: trimmed });
+    await em.flush();
+    return note;
+  }
+
+  async #offer(
+    { em, order }: LockedOrder,
+    action: OrderAction,
+    { amountTo }: Choice,
+    windows: readonly RecentWindow[],
+  ): Promise<ExchangeOffer> {
+    const { offers } = this.#options;
+    const [terms] = await em.execute<Pick<AskedOrder, 'markupBps' | 'minAmountTo' | 'policy'>[]>(
+      `select markup_bps as "markupBps", min_amount_to::text as "minAmountTo", policy from order_terms where order_id = ?`,
+      [order.id],
+    );
+    if (!terms) throw new Error(`order ${order.id} has a question and no terms`);
+    const asked: AskedOrder = { ...agreedRate(order), ...terms, amountFrom: action.amountFrom };
+    const present = offers.present(asked);
+    const offer = amountTo ? offers.ofAmount(asked, amountTo, windows) : present;
+    if (offer) return offer;
+    if (!amountTo) throw notAvailable('no exchange is offered at this moment; try again in some seconds, or refund');
+    const now = present && `but for ${formatDecimal(present.terms.amountTo)} ${order.coinTo}`;
+    const detail = `the exchange is no longer offered for that amount, ${now ?? 'and at this moment for none'}`;
+    throw new AppError('action_stale', `${detail}; read the details of the order`);
+  }
+
+  #destination(order: Order, { address, tag }: SentRefundAddress, faults: FieldFault[]): Destination | null {
+    const { coinFrom, networkFrom: network } = order;
+    const { catalogue } = this.#options;
+    const currency = catalogue.find(coinFrom, network) ?? null;
+    const sent: SentDestination = { fields: refundFields, address, tag };
+    return destination(sent, { currency, network }, faults, catalogue);
   }
 }
 
-/** A UUIDv7 of random bytes that were fetched ahead. */
-function newId(): string {
-  return uuidv7({ random: randomBytesAhead(16) });
+/** Most characters of a note. */
+const maxNote = 4000;
+
+/** Nothing else makes an order with one of these due. */
+const resting: readonly string[] = ['completed', 'expired', 'refunded', 'failed'];
+
+const refundFields = { address: 'refund_address', tag: 'refund_address_tag' };
+
+async function isOwn(em: EntityManager, { keyForms }: Destination): Promise<boolean> {
+  const [found] = await em.execute<{ own: boolean }[]>(
+    `select ${isOwnAddress('sent.forms')} as own from (select ?::text as forms) as sent`,
+    [keyForms],
+  );
+  return found?.own ?? false;
 }
 
-function ownAddressFaults(own: Pick<CreateOutcome, 'ownRecipient' | 'ownRefund'>): FieldFault[] {
-  const faults: FieldFault[] = [];
-  if (own.ownRecipient) faults.push(ownAddress('recipient_address'));
-  if (own.ownRefund) faults.push(ownAddress('refund_address'));
-  return faults;
+async function refuseCancel({ em, order, now }: LockedOrder): Promise<void> {
+  if (order.status !== 'waiting_deposit') throw notCancellable(`the order is ${order.status}`);
+  if (order.heldAt !== null) throw notCancellable('the order is on hold');
+  // A deposit that was sent in time may still be found, and decides an order without a choice.
+  if (now >= order.expiresAt) throw notCancellable('the window of the order has passed');
+  const [deposit] = await em.execute<unknown[]>('select 1 from deposit where order_id = ? limit 1', [order.id]);
+  if (deposit) throw notCancellable('a deposit of the order was seen');
 }
 
-function refusalOf({ faults, quoteError }: Draft, more: readonly FieldFault[]): AppError {
-  if (quoteError && faults.length + more.length === 1) return quoteError;
-  return errorFromFaults([...faults, ...more], quoteError?.extras);
+function notCancellable(why: string): AppError {
+  return new AppError('order_not_cancellable', `${why}, so that it cannot be cancelled`);
+}
+
+/** The open question of an order whose partner may answer it now. */
+async function openAction({ em, order, now }: LockedOrder, { actionId }: Choice): Promise<OrderAction> {
+  const action = await em.findOne(OrderAction, { orderId: order.id, outcome: null });
+  if (!action) throw notAvailable('nothing is asked about this order');
+  if (actionName(action) !== actionId) {
+    throw new AppError('action_stale', 'this is not the present question; read the details of the order');
+  }
+  if (order.heldAt !== null) throw notAvailable('the order is on hold');
+  if (now >= action.deadline) throw notAvailable('the time for an answer has passed');
+  if (!(await isCredited(em, action))) throw notAvailable('the deposit is not confirmed at this moment');
+  return action;
+}
+
+async function isCredited(em: EntityManager, { depositId }: OrderAction): Promise<boolean> {
+  const [deposit] = await em.execute<{ state: string }[]>('select state from deposit where id = ?', [depositId]);
+  return deposit?.state === 'credited';
+}
+
+/** What an exchange depends on, without the rest of the row. */
+function agreedRate(
+  order: LockedOrder['order'],
+): Omit<AskedOrder, 'markupBps' | 'minAmountTo' | 'policy' | 'amountFrom'> {
+  const { rateType, rateQuoted, feeRate, serviceFeeQuoted, networkFeeQuoted, maxAmount } = order;
+  const { coinFrom, networkFrom, coinTo, networkTo, amountFromExpected, amountToExpected } = order;
+  const fees = { feeRate, serviceFeeQuoted, networkFeeQuoted };
+  const pair = { coinFrom, networkFrom, coinTo, networkTo };
+  return { ...pair, ...fees, rateType, rateQuoted, amountFromExpected, amountToExpected, maxAmount };
+}
+
+function notAvailable(detail: string): AppError {
+  return new AppError('action_not_available', detail);
 }

@@ -277,7 +277,7 @@ export class World {
     };
     await this.refreshPrices();
     try {
-      const { body } = await this.app.orders.create(input, account.caller, null, (order) => JSON.stringify(order));
+      const { body } = await this.app.creation.create(input, account.caller, null, (order) => JSON.stringify(order));
       const order = JSON.parse(body) as OrderView;
       this.created += 1;
       return {

@@ -10,11 +10,10 @@ import { markupPart } from '../../market/rates/binding-terms.ts';
 import type { StaffChange } from '../../orders/locked-changes.ts';
 import type { Order } from '../../orders/order.entity.ts';
 import type { OrderAction } from '../../orders/order-action.entity.ts';
-import type { OrderChanges } from '../../orders/order-changes.ts';
 import type { OrderEvent } from '../../orders/order-event.entity.ts';
 import type { OrderNote } from '../../orders/order-note.entity.ts';
-import { addNote } from '../../orders/order-notes.ts';
 import { staffScope } from '../../orders/order-scope.ts';
+import type { OrderService } from '../../orders/order-service.ts';
 import type { MarkupAccrual } from '../../orders/read/order-agreements.ts';
 import type { OrderFilter } from '../../orders/read/order-filter.ts';
 import { newestFirst } from '../../orders/read/order-walk.ts';
@@ -77,13 +76,13 @@ export class OrderResolver {
   readonly #clock: Clock;
   readonly #audit: AuditLog;
   readonly #actions: StaffActions;
-  readonly #changes: OrderChanges;
+  readonly #service: OrderService;
 
-  constructor(clock: Clock, audit: AuditLog, actions: StaffActions, changes: OrderChanges) {
+  constructor(clock: Clock, audit: AuditLog, actions: StaffActions, service: OrderService) {
     this.#clock = clock;
     this.#audit = audit;
     this.#actions = actions;
-    this.#changes = changes;
+    this.#service = service;
   }
 
   @RequiresPermission('orders:read')
@@ -301,7 +300,7 @@ export class OrderResolver {
   ): Promise<OrderNote> {
     const { id } = await context.orders.entity(staffScope, context.em, orderId);
     return this.#audit.act(context.actor, 'orderNote', 'a note for colleagues', async (em) => {
-      const note = await addNote(em, this.#clock, { orderId: id, staffId: context.caller.id, text });
+      const note = await this.#service.note(em, { orderId: id, staffId: context.caller.id, text });
       return { result: note, target: `order:${id}` };
     });
   }
@@ -390,7 +389,7 @@ export class OrderResolver {
     @Ctx() context: GraphqlContext,
   ): Promise<Order> {
     return this.#change(context, 'orderPageRenew', orderId, reason, (change) =>
-      this.#changes.renewPageForStaff(change),
+      this.#service.renewPageForStaff(change),
     );
   }
 
@@ -402,7 +401,7 @@ export class OrderResolver {
     @Ctx() context: GraphqlContext,
   ): Promise<Order> {
     return this.#change(context, 'orderPageRevoke', orderId, reason, (change) =>
-      this.#changes.revokePageForStaff(change),
+      this.#service.revokePageForStaff(change),
     );
   }
 

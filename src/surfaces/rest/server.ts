@@ -14,8 +14,7 @@ import type { CurrencyCatalogue } from '../../market/currencies/currency-catalog
 import type { BindingQuotes } from '../../market/rates/binding-quotes.ts';
 import type { RateService } from '../../market/rates/rate-service.ts';
 import type { AddressChecks } from '../../orders/address-checks.ts';
-import type { OrderChanges } from '../../orders/order-changes.ts';
-import type { OrderChoices } from '../../orders/order-choices.ts';
+import type { OrderCreation } from '../../orders/order-creation.ts';
 import type { OrderService } from '../../orders/order-service.ts';
 import type { FeedWatch } from '../../orders/read/feed-watch.ts';
 import type { OrderReads } from '../../orders/read/order-reads.ts';
@@ -71,11 +70,10 @@ export interface RestDependencies extends WebhookParts, SandboxParts {
   readonly assets: Assets;
   readonly rates: RateService;
   readonly quotes: BindingQuotes;
-  readonly orders: OrderService;
+  readonly creation: OrderCreation;
   readonly orderReads: OrderReads;
   readonly orderPageSite: OrderPageSite;
-  readonly changes: OrderChanges;
-  readonly choices: OrderChoices;
+  readonly orderService: OrderService;
   readonly addressChecks: AddressChecks;
   readonly events: PartnerEvents;
   readonly feedWatch: FeedWatch;
@@ -96,7 +94,7 @@ export interface RestDependencies extends WebhookParts, SandboxParts {
  */
 export async function createRestListener(dependencies: RestDependencies): Promise<RequestListener> {
   const { config, log, limiter, authenticator, catalogue, assets, metrics, refusals } = dependencies;
-  const { rates, quotes, orders, addressChecks, orderReads, changes, choices, lanes } = dependencies;
+  const { rates, quotes, creation, addressChecks, orderReads, orderService, lanes } = dependencies;
   const document = sharedContract();
   const eventParts = eventPartsOf(dependencies);
   const handlers: Handlers = {
@@ -104,22 +102,22 @@ export async function createRestListener(dependencies: RestDependencies): Promis
     getCoinIcon: getCoinIconHandler(catalogue),
     getRate: getRateHandler(document, rates),
     createQuote: createQuoteHandler(document, quotes),
-    getQuote: getQuoteHandler(document, quotes, orders),
+    getQuote: getQuoteHandler(document, quotes, creation),
     listAssets: listAssetsHandler(catalogue, assets),
     listPairs: listPairsHandler({ catalogue, assets, rates }),
     validateAddress: validateAddressHandler(addressChecks),
-    validateOrder: validateOrderHandler(orders),
-    createOrder: createOrderHandler(document, orders),
+    validateOrder: validateOrderHandler(creation),
+    createOrder: createOrderHandler(document, creation),
     getOrder: getOrderHandler(document, orderReads),
     listOrders: listOrdersHandler(document, orderReads),
     getOrderDetails: getOrderDetailsHandler(document, orderReads),
     listOrderEvents: listOrderEventsHandler(document, orderReads),
-    changeOrder: changeOrderHandler(document, changes, orderReads),
-    setRefundAddress: setRefundAddressHandler(document, changes, orderReads),
-    actOnOrder: actOnOrderHandler(document, choices, orderReads),
-    cancelOrder: cancelOrderHandler(document, changes, orderReads),
-    renewOrderPage: renewOrderPageHandler(document, changes, orderReads),
-    revokeOrderPage: revokeOrderPageHandler(document, changes, orderReads),
+    changeOrder: changeOrderHandler(document, orderService, orderReads),
+    setRefundAddress: setRefundAddressHandler(document, orderService, orderReads),
+    actOnOrder: actOnOrderHandler(document, orderService, orderReads),
+    cancelOrder: cancelOrderHandler(document, orderService, orderReads),
+    renewOrderPage: renewOrderPageHandler(document, orderService, orderReads),
+    revokeOrderPage: revokeOrderPageHandler(document, orderService, orderReads),
     listEvents: listEventsHandler(document, eventParts),
     streamEvents: streamEventsHandler(eventParts, dependencies.streamTimes),
     ...webhookHandlers(dependencies),
@@ -128,9 +126,9 @@ export async function createRestListener(dependencies: RestDependencies): Promis
     getDocument: getDocumentHandler(document),
   };
   const bodyRefusals: Refusals = {
-    createOrder: createOrderRefusal(orders),
+    createOrder: createOrderRefusal(creation),
     createQuote: createQuoteRefusal(quotes),
-    validateOrder: validateOrderRefusal(orders),
+    validateOrder: validateOrderRefusal(creation),
     validateAddress: validateAddressRefusal(addressChecks),
     getRate: getRateRefusal(rates),
     listPairs: listPairsRefusal(rates),

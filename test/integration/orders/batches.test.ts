@@ -4,9 +4,9 @@ import type { AppError } from '../../../src/base/errors.ts';
 import { Big } from '../../../src/base/money.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
 import type { Repeatable } from '../../../src/orders/idempotency.ts';
+import type { CreatedOrder } from '../../../src/orders/order-creation.ts';
 import type { CreateOrder } from '../../../src/orders/order-drafts.ts';
 import type { PartnerScope } from '../../../src/orders/order-scope.ts';
-import type { CreatedOrder } from '../../../src/orders/order-service.ts';
 import type { OrderView } from '../../../src/orders/order-statements.ts';
 import { query } from '../../support/database/database.ts';
 import { startGateway, type TestGateway } from '../../support/gateway/gateway.ts';
@@ -71,7 +71,7 @@ function create(
     refundAddressTag: null,
     ...changes,
   };
-  return gateway.app.orders.create(input, by, repeatable, write);
+  return gateway.app.creation.create(input, by, repeatable, write);
 }
 
 /** The creates as they ended: an order, or the code of an error. */

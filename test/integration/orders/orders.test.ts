@@ -375,7 +375,7 @@ describe('repeating a create', () => {
       other.call('POST', '/partner/orders', { key, body: orderBody(), headers: { 'Idempotency-Key': 'k' } });
     await send();
     clock.advance(47 * 3_600_000);
-    await other.app.orders.forgetOldAnswers();
+    await other.app.creation.forgetOldAnswers();
     expect((await send()).headers.get('idempotent-replayed')).toBe('true');
     await query(
       other.databaseUrl,
@@ -384,7 +384,7 @@ describe('repeating a create', () => {
          from idempotency_key, generate_series(1, 10000) as n`,
     );
     clock.advance(2 * 3_600_000);
-    expect(await other.app.orders.forgetOldAnswers()).toBe(10_001);
+    expect(await other.app.creation.forgetOldAnswers()).toBe(10_001);
     expect(await query(other.databaseUrl, 'select 1 from idempotency_key')).toEqual([]);
     await other.stop();
   });

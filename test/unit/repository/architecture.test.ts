@@ -199,15 +199,7 @@ const layers: Record<string, readonly string[]> = {
     'orders/read',
     'surfaces/pages',
   ],
-  'surfaces/rest/api': [
-    'accounts/members',
-    'base',
-    'base/db',
-    'base/limits',
-    'generated',
-    'orders',
-    'surfaces/pages',
-  ],
+  'surfaces/rest/api': ['accounts/members', 'base', 'base/db', 'base/limits', 'generated', 'orders', 'surfaces/pages'],
   'surfaces/rest/cabinet': [
     'accounts/members',
     'accounts/partners',

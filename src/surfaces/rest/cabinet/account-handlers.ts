@@ -221,7 +221,7 @@ export function accountHandlers(parts: CabinetParts) {
             after: { ...request.body },
           }),
       };
-      const { body, isReplayed } = await parts.choices.choose(asked, { actionId, action, amountTo });
+      const { body, isReplayed } = await parts.orderService.answer(asked, { actionId, action, amountTo });
       return { body: JSON.parse(body), headers: replayedHeader(isReplayed) };
     },
     listWebhooks: async (request) => ({

@@ -7,7 +7,7 @@ import type { MemberSessions } from '../../../accounts/members/sessions.ts';
 import type { PartnerService } from '../../../accounts/partners/partner-service.ts';
 import type { Actor, AuditedResult, AuditLog } from '../../../accounts/staff/audit/audit-log.ts';
 import { addressPrefix } from '../../../base/limits/client-address.ts';
-import type { OrderChoices } from '../../../orders/order-choices.ts';
+import type { OrderService } from '../../../orders/order-service.ts';
 import type { ListCursors } from '../../../orders/read/list-cursor.ts';
 import type { OrderReads } from '../../../orders/read/order-reads.ts';
 import type { DeliveryLog } from '../../../webhooks/delivery-log.ts';
@@ -34,7 +34,7 @@ export interface CabinetServices {
   readonly limits: OwnLimits;
   readonly statements: Statements;
   readonly orders: OrderReads;
-  readonly choices: OrderChoices;
+  readonly orderService: OrderService;
   readonly explorers: Explorers;
   readonly endpoints: EndpointService;
   readonly deliveries: DeliveryLog;

@@ -1,7 +1,7 @@
 import type { Document } from 'openapi-backend';
 import type { components } from '../../../generated/openapi.ts';
 import type { ChangedOrder, ChangeRequest } from '../../../orders/locked-changes.ts';
-import type { OrderChanges } from '../../../orders/order-changes.ts';
+import type { OrderService } from '../../../orders/order-service.ts';
 import type { OrderReads } from '../../../orders/read/order-reads.ts';
 import type { Call } from '../api/call.ts';
 import { repeatable, replayedHeader } from '../api/idempotency-header.ts';
@@ -24,33 +24,33 @@ type DetailsBody = components['schemas']['OrderDetails'];
 /** PATCH /partner/orders/{order_id} */
 export function changeOrderHandler(
   document: Document,
-  changes: OrderChanges,
+  service: OrderService,
   orders: OrderReads,
 ): Handler<'changeOrder'> {
   const request = changeRequest(document, orders);
   const answer = answerOf(orders);
   return async ({ path, body, call }) =>
-    answer(call, await changes.setMetadata(request(path.order_id, call), body.metadata));
+    answer(call, await service.setMetadata(request(path.order_id, call), body.metadata));
 }
 
 /** PUT /partner/orders/{order_id}/refund-address */
 export function setRefundAddressHandler(
   document: Document,
-  changes: OrderChanges,
+  service: OrderService,
   orders: OrderReads,
 ): Handler<'setRefundAddress'> {
   const request = changeRequest(document, orders);
   const answer = answerOf(orders);
   return async ({ path, body, call }) => {
     const sent = { address: body.refund_address, tag: body.refund_address_tag ?? null };
-    return answer(call, await changes.setRefundAddress(request(path.order_id, call), sent));
+    return answer(call, await service.setRefundAddress(request(path.order_id, call), sent));
   };
 }
 
 /** POST /partner/orders/{order_id}/cancel */
 export function cancelOrderHandler(
   document: Document,
-  changes: OrderChanges,
+  service: OrderService,
   orders: OrderReads,
 ): Handler<'cancelOrder'> {
   const request = changeRequest(document, orders);
@@ -60,14 +60,14 @@ export function cancelOrderHandler(
     // Made once for its refusal of a malformed key, which needs no order.
     repeatable(call, orderTarget(''));
     const repeated = (orderId: string) => repeatable(call, orderTarget(orderId));
-    return answer(call, await changes.cancel({ ...request(path.order_id, call), repeatable: repeated }));
+    return answer(call, await service.cancel({ ...request(path.order_id, call), repeatable: repeated }));
   };
 }
 
 /** POST /partner/orders/{order_id}/page */
 export function renewOrderPageHandler(
   document: Document,
-  changes: OrderChanges,
+  service: OrderService,
   orders: OrderReads,
 ): Handler<'renewOrderPage'> {
   const request = changeRequest(document, orders);
@@ -77,19 +77,19 @@ export function renewOrderPageHandler(
     // Made once for its refusal of a malformed key, which needs no order.
     repeatable(call, orderTarget(''));
     const repeated = (orderId: string) => repeatable(call, orderTarget(orderId));
-    return answer(call, await changes.renewPage({ ...request(path.order_id, call), repeatable: repeated }));
+    return answer(call, await service.renewPage({ ...request(path.order_id, call), repeatable: repeated }));
   };
 }
 
 /** DELETE /partner/orders/{order_id}/page */
 export function revokeOrderPageHandler(
   document: Document,
-  changes: OrderChanges,
+  service: OrderService,
   orders: OrderReads,
 ): Handler<'revokeOrderPage'> {
   const request = changeRequest(document, orders);
   const answer = answerOf(orders);
-  return async ({ path, call }) => answer(call, await changes.revokePage(request(path.order_id, call)));
+  return async ({ path, call }) => answer(call, await service.revokePage(request(path.order_id, call)));
 }
 
 /** Makes the function that turns a call into a change whose answer is the order's details. */

@@ -1,6 +1,6 @@
 import type { Document } from 'openapi-backend';
 import { parseDecimal } from '../../../base/money.ts';
-import type { OrderChoices } from '../../../orders/order-choices.ts';
+import type { OrderService } from '../../../orders/order-service.ts';
 import type { OrderReads } from '../../../orders/read/order-reads.ts';
 import { numberSource } from '../api/body.ts';
 import { repeatable } from '../api/idempotency-header.ts';
@@ -11,7 +11,7 @@ import { answerOf, changeRequest } from './order-changes.ts';
 /** POST /partner/orders/{order_id}/actions */
 export function actOnOrderHandler(
   document: Document,
-  choices: OrderChoices,
+  service: OrderService,
   orders: OrderReads,
 ): Handler<'actOnOrder'> {
   const request = changeRequest(document, orders);
@@ -24,6 +24,6 @@ export function actOnOrderHandler(
     repeatable(call, orderTarget(''));
     const repeated = (orderId: string) => repeatable(call, orderTarget(orderId));
     const asked = { ...request(path.order_id, call), repeatable: repeated };
-    return answer(call, await choices.choose(asked, { actionId, action, amountTo }));
+    return answer(call, await service.answer(asked, { actionId, action, amountTo }));
   };
 }

@@ -1,8 +1,8 @@
 import type { Document } from 'openapi-backend';
 import { type Big, parseDecimal } from '../../../base/money.ts';
 import type { components } from '../../../generated/openapi.ts';
+import type { OrderCreation } from '../../../orders/order-creation.ts';
 import type { CreateOrder } from '../../../orders/order-drafts.ts';
-import type { OrderService } from '../../../orders/order-service.ts';
 import type { OrderView } from '../../../orders/order-statements.ts';
 import { isWhole, type OrderOptions } from '../../../orders/order-terms.ts';
 import type { OrderReads } from '../../../orders/read/order-reads.ts';
@@ -21,7 +21,7 @@ type OrderBody = components['schemas']['Order'];
 const createTarget = `POST ${apiRoot}/partner/orders`;
 
 /** POST /partner/orders */
-export function createOrderHandler(document: Document, orders: OrderService): Handler<'createOrder'> {
+export function createOrderHandler(document: Document, orders: OrderCreation): Handler<'createOrder'> {
   const write = orderWriter(document);
   return async (request) => {
     const caller = keyOf(request.call);
@@ -44,7 +44,7 @@ export function createOrderHandler(document: Document, orders: OrderService): Ha
 }
 
 /** Finds the faults of a create beyond the contract. */
-export function createOrderRefusal(orders: OrderService): Refusal<'createOrder'> {
+export function createOrderRefusal(orders: OrderCreation): Refusal<'createOrder'> {
   return ({ body, call }) => orders.refusal(orderRequest(body), keyOf(call));
 }
 

@@ -4,7 +4,7 @@ import { AppError } from '../../../base/errors.ts';
 import { formatDecimal, parseDecimal } from '../../../base/money.ts';
 import type { components } from '../../../generated/openapi.ts';
 import type { BindingQuote, BindingQuotes, QuoteRequest } from '../../../market/rates/binding-quotes.ts';
-import type { OrderService } from '../../../orders/order-service.ts';
+import type { OrderCreation } from '../../../orders/order-creation.ts';
 import { numberSource } from '../api/body.ts';
 import type { Json } from '../api/json.ts';
 import { jsonWriter } from '../api/json-writer.ts';
@@ -39,7 +39,7 @@ export function createQuoteRefusal(quotes: BindingQuotes): Refusal<'createQuote'
 }
 
 /** GET /partner/quotes/{quote_id} */
-export function getQuoteHandler(document: Document, quotes: BindingQuotes, orders: OrderService): Handler<'getQuote'> {
+export function getQuoteHandler(document: Document, quotes: BindingQuotes, orders: OrderCreation): Handler<'getQuote'> {
   const write = quoteWriter(document);
   return async ({ path, call }) => {
     const quote = quotes.read(path.quote_id, keyOf(call).partner.id);

@@ -2,7 +2,7 @@ import { AppError, errorFromFaults } from '../../../base/errors.ts';
 import { jsonNumber } from '../../../base/money.ts';
 import type { components } from '../../../generated/openapi.ts';
 import type { AddressChecks, AddressRequest, CheckedAddress } from '../../../orders/address-checks.ts';
-import type { CheckedOrder, OrderService } from '../../../orders/order-service.ts';
+import type { CheckedOrder, OrderCreation } from '../../../orders/order-creation.ts';
 import { type Amounted, amountedJson } from '../api/json-writer.ts';
 import { keyOf } from './authenticate.ts';
 import type { Body } from './contract.ts';
@@ -35,7 +35,7 @@ export function validateAddressRefusal(checks: AddressChecks): Refusal<'validate
 }
 
 /** POST /partner/orders/validate */
-export function validateOrderHandler(orders: OrderService): Handler<'validateOrder'> {
+export function validateOrderHandler(orders: OrderCreation): Handler<'validateOrder'> {
   return async ({ body, call }) => {
     const checked = await orders.check(orderRequest(body), keyOf(call));
     return { status: 200, body: amountedJson<OrderBody>(orderBody(checked)) };
@@ -43,7 +43,7 @@ export function validateOrderHandler(orders: OrderService): Handler<'validateOrd
 }
 
 /** Finds the faults of a create beyond the contract. */
-export function validateOrderRefusal(orders: OrderService): Refusal<'validateOrder'> {
+export function validateOrderRefusal(orders: OrderCreation): Refusal<'validateOrder'> {
   return ({ body, call }) => orders.refusal(orderRequest(body), keyOf(call));
 }
 
