@@ -8,6 +8,7 @@ import type { OpenOrders } from './open-orders.ts';
 import type { Order } from './order.entity.ts';
 import { moveOrder, recordFact } from './order-moves.ts';
 import type { OrderPages } from './order-pages.ts';
+import { OrderTerms } from './order-terms.entity.ts';
 import { type MetadataChange, mergedMetadata, metadataFaults } from './order-terms.ts';
 
 /** A refund address as a partner sends it. */
@@ -42,20 +43,14 @@ export class OrderChanges {
    */
   setMetadata(request: ChangeRequest, change: MetadataChange): Promise<ChangedOrder> {
     return this.#options.changes.run(request, async ({ em, order }) => {
-      const [terms] = await em.execute<{ metadata: Record<string, string> | null }[]>(
-        'select metadata from order_terms where order_id = ?',
-        [order.id],
-      );
+      const orderId = order.id;
+      const terms = await em.findOne(OrderTerms, { orderId }, { fields: ['metadata'] });
       const metadata = mergedMetadata(terms?.metadata ?? null, change);
       const faults = metadata ? metadataFaults(metadata) : [];
       if (faults.length > 0) throw errorFromFaults(faults);
       // Only an order with terms of its own has a row.
-      if (!terms && !metadata) return;
-      await em.execute(
-        `insert into order_terms (order_id, partner_id, metadata) values (?, ?, ?::jsonb)
-         on conflict (order_id) do update set metadata = excluded.metadata`,
-        [order.id, order.partner.id, metadata && JSON.stringify(metadata)],
-      );
+      if (terms) await em.nativeUpdate(OrderTerms, { orderId }, { metadata });
+      else if (metadata) await em.insert(OrderTerms, { orderId, partnerId: order.partner.id, metadata });
     });
   }
 

@@ -6,6 +6,7 @@ import type { ActionOffers, AskedOrder, ExchangeOffer } from './action-offers.ts
 import type { ChangedOrder, ChangeRequest, LockedChanges, LockedOrder } from './locked-changes.ts';
 import { type ActionChoice, OrderAction } from './order-action.entity.ts';
 import { actionName, endAction } from './order-actions.ts';
+import { OrderTerms } from './order-terms.entity.ts';
 
 /** A partner's answer to the question about a deposit. */
 export interface Choice {
@@ -67,12 +68,15 @@ export class OrderChoices {
     windows: readonly RecentWindow[],
   ): Promise<ExchangeOffer> {
     const { offers } = this.#options;
-    const [terms] = await em.execute<Pick<AskedOrder, 'markupBps' | 'minAmountTo' | 'policy'>[]>(
-      `select markup_bps as "markupBps", min_amount_to::text as "minAmountTo", policy from order_terms where order_id = ?`,
-      [order.id],
+    const terms = await em.findOne(
+      OrderTerms,
+      { orderId: order.id },
+      { fields: ['markupBps', 'minAmountTo', 'policy'] },
     );
     if (!terms) throw new Error(`order ${order.id} has a question and no terms`);
-    const asked: AskedOrder = { ...agreedRate(order), ...terms, amountFrom: action.amountFrom };
+    const { markupBps, minAmountTo, policy } = terms;
+    const { amountFrom } = action;
+    const asked: AskedOrder = { ...agreedRate(order), markupBps, minAmountTo, policy, amountFrom };
     const present = offers.present(asked);
     const offer = amountTo ? offers.ofAmount(asked, amountTo, windows) : present;
     if (offer) return offer;

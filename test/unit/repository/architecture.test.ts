@@ -62,7 +62,7 @@ const layers: Record<string, readonly string[]> = {
     'market/rates',
   ],
   'orders/read': ['accounts/partners', 'base', 'base/db', 'ledger', 'market/rates', 'orders'],
-  'settlement/rows': ['base', 'exchanges'],
+  'settlement/rows': ['base', 'base/db', 'exchanges'],
   'settlement/rules': [
     'base',
     'chains/networks',
