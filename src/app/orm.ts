@@ -16,6 +16,7 @@ import { DatabaseClient } from '../base/db/database-client.ts';
 import { traceQueries } from '../base/db/traced-queries.ts';
 import { DepositAccount } from '../chains/addresses/deposit-account.entity.ts';
 import { DepositAddress } from '../chains/addresses/deposit-address.entity.ts';
+import { ChainState } from '../chains/port/chain-state.entity.ts';
 import { Currency } from '../market/currencies/currency.entity.ts';
 import { PriceOverride } from '../market/rates/price-override.entity.ts';
 import { IdempotencyKey } from '../orders/idempotency-key.entity.ts';
@@ -23,12 +24,16 @@ import { Order } from '../orders/order.entity.ts';
 import { OrderAction } from '../orders/order-action.entity.ts';
 import { OrderEvent } from '../orders/order-event.entity.ts';
 import { OrderNote } from '../orders/order-note.entity.ts';
+import { OrderPage } from '../orders/order-page.entity.ts';
+import { OrderTerms } from '../orders/order-terms.entity.ts';
 import { Deposit } from '../settlement/rows/deposit.entity.ts';
 import { LateRefund } from '../settlement/rows/late-refund.entity.ts';
 import { Payment } from '../settlement/rows/payment.entity.ts';
 import { PaymentAttempt } from '../settlement/rows/payment-attempt.entity.ts';
+import { PayoutHold } from '../settlement/rows/payout-hold.entity.ts';
 import { StaffAction } from '../settlement/rows/staff-action.entity.ts';
 import { Trade } from '../settlement/rows/trade.entity.ts';
+import { WebhookDelivery } from '../webhooks/webhook-delivery.entity.ts';
 import { WebhookEndpoint } from '../webhooks/webhook-endpoint.entity.ts';
 
 /** All entities of the product. A new one is added here. */
@@ -45,7 +50,10 @@ export const entities = [
   StaffSession,
   DepositAccount,
   DepositAddress,
+  ChainState,
   Order,
+  OrderTerms,
+  OrderPage,
   OrderEvent,
   OrderAction,
   IdempotencyKey,
@@ -54,11 +62,13 @@ export const entities = [
   Payment,
   PaymentAttempt,
   LateRefund,
+  PayoutHold,
   StaffAction,
   AuditEntry,
   OrderNote,
   PriceOverride,
   WebhookEndpoint,
+  WebhookDelivery,
 ];
 
 /**

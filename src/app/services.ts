@@ -145,9 +145,10 @@ export type GatewayServices = ReturnType<typeof gatewayServices>;
  */
 export function gatewayServices(orm: MikroORM, shared: GatewayShared) {
   const { config, clock, catalogue, cursors, offers, openOrders, pages, wallets, onBatch } = shared;
-  const changes = new LockedChanges(orm, clock);
+  const common = services(orm, shared);
+  const changes = new LockedChanges(common.requests, clock);
   return {
-    ...services(orm, shared),
+    ...common,
     orderReads: new OrderReads({
       orm,
       offers,

@@ -9,12 +9,8 @@ export interface Repeatable {
   readonly fingerprint: Buffer;
 }
 
-/** An answer about an order that is stored under an idempotency key. */
-export interface StoredAnswer {
-  readonly orderId: string;
-  /** The text that the first answer had. */
-  readonly body: string;
-}
+/** What is stored under an idempotency key. */
+export type StoredAnswer = Readonly<Pick<IdempotencyKey, 'fingerprint' | 'orderId' | 'body'>>;
 
 /** PostgreSQL's lock timeout. */
 export const lockNotAvailable = '55P03';
@@ -38,11 +34,8 @@ export async function earlierAnswer(
  *
  * @throws AppError idempotency_key_reused when the key belongs to another request.
  */
-export function sameRequest(
-  { fingerprint: sent }: Repeatable,
-  { orderId, fingerprint, body }: Pick<IdempotencyKey, 'orderId' | 'fingerprint' | 'body'>,
-): StoredAnswer {
-  if (orderId !== null && fingerprint.equals(sent)) return { orderId, body };
+export function sameRequest({ fingerprint }: Repeatable, stored: StoredAnswer): StoredAnswer {
+  if (stored.fingerprint.equals(fingerprint)) return stored;
   throw keyReused();
 }
 

@@ -1,16 +1,16 @@
-import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { rights } from '../accounts/members/rights.ts';
 import type { Caller } from '../accounts/members/sessions.ts';
 import { partnerInactive } from '../accounts/partners/authenticator.ts';
 import type { Clock } from '../base/clock.ts';
-import { brokenConstraint, sqlState } from '../base/db/database.ts';
+import { sqlState } from '../base/db/database.ts';
 import { AppError } from '../base/errors.ts';
 import { annotate } from '../base/telemetry/tracing.ts';
-import { earlierAnswer, inFlight, lockNotAvailable, type Repeatable } from './idempotency.ts';
-import { IdempotencyKey } from './idempotency-key.entity.ts';
+import { lockNotAvailable, type Repeatable } from './idempotency.ts';
 import { Order } from './order.entity.ts';
 import { orderNotFound } from './order-errors.ts';
 import { type PartnerScope, type StaffScope, scopeWhere, staffScope } from './order-scope.ts';
+import type { RepeatableRequests } from './repeatable-requests.ts';
 import { orderNamed } from './short-id.ts';
 
 /** An order under its row lock, inside the transaction that changes it. */
@@ -49,20 +49,17 @@ export interface ChangedOrder {
   readonly isReplayed: boolean;
 }
 
-/** Deadlocks and serialization failures are retried at once. */
-const maxTries = 3;
-
 /**
  * Changes orders for their partners and for staff, each in one transaction under the lock of the
  * order's row. The scanner, the expiry and the settler take the same lock, so that of two changes
  * one comes first and the other one sees it.
  */
 export class LockedChanges {
-  readonly #orm: MikroORM;
+  readonly #requests: RepeatableRequests;
   readonly #clock: Clock;
 
-  constructor(orm: MikroORM, clock: Clock) {
-    this.#orm = orm;
+  constructor(requests: RepeatableRequests, clock: Clock) {
+    this.#requests = requests;
     this.#clock = clock;
   }
 
@@ -77,16 +74,10 @@ export class LockedChanges {
    * @throws AppError unavailable when the order stays locked.
    */
   async run(request: ChangeRequest, change: (locked: LockedOrder) => Promise<void> | void): Promise<ChangedOrder> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.#once(request, change);
-      } catch (error) {
-        const state = sqlState(error);
-        if (state === lockNotAvailable) throw busy(error);
-        // Two requests with one key, for two orders. The next try finds the stored answer.
-        const isTaken = brokenConstraint(error) === 'idempotency_key_pkey';
-        if (attempt >= maxTries || !(isTaken || state === '40P01' || state === '40001')) throw error;
-      }
+    try {
+      return await this.#requests.transaction((em) => this.#once(em, request, change));
+    } catch (error) {
+      throw busy(error) ?? error;
     }
   }
 
@@ -101,30 +92,31 @@ export class LockedChanges {
     change: (locked: LockedOrder) => Promise<void> | void,
   ): Promise<Order> {
     const order = await lockedOrder(em, staffScope, orderName).catch((error) => {
-      throw sqlState(error) === lockNotAvailable ? busy(error) : error;
+      throw busy(error) ?? error;
     });
     await change({ em, order, now: this.#clock.now(), actor: `staff:${staffId}` });
     await em.flush();
     return order;
   }
 
-  #once(request: ChangeRequest, change: (locked: LockedOrder) => Promise<void> | void): Promise<ChangedOrder> {
-    const { orderName, caller, answer } = request;
-    const { partner } = caller;
-    return this.#orm.em.fork().transactional(async (em) => {
-      const order = await lockedOrder(em, { kind: 'partner', partnerId: partner.id }, orderName);
-      const now = this.#clock.now();
-      await refuseEnded(em, caller, now);
-      const repeatable = request.repeatable?.(order.id) ?? null;
-      const earlier = repeatable && (await earlierAnswer(em, partner.id, repeatable));
-      if (earlier) return { ...earlier, isReplayed: true };
-      await change({ em, order, now, actor: `partner:${partner.id}` });
+  async #once(
+    em: EntityManager,
+    { orderName, caller, repeatable, answer, audit }: ChangeRequest,
+    change: (locked: LockedOrder) => Promise<void> | void,
+  ): Promise<ChangedOrder> {
+    const partnerId = caller.partner.id;
+    const order = await lockedOrder(em, { kind: 'partner', partnerId }, orderName);
+    const orderId = order.id;
+    const now = this.#clock.now();
+    await refuseEnded(em, caller, now);
+    const { stored, isReplayed } = await this.#requests.once(em, partnerId, repeatable?.(orderId) ?? null, async () => {
+      await change({ em, order, now, actor: `partner:${partnerId}` });
       await em.flush();
-      const body = await answer(em, order.id);
-      await request.audit?.(em, order.id);
-      if (repeatable) await storeAnswer(em, partner.id, repeatable, { orderId: order.id, body, now });
-      return { orderId: order.id, body, isReplayed: false };
+      const body = await answer(em, orderId);
+      await audit?.(em, orderId);
+      return { stored: body, status: 200, orderId };
     });
+    return { orderId, body: stored, isReplayed };
   }
 }
 
@@ -164,23 +156,9 @@ async function refuseEnded(em: EntityManager, caller: Caller, now: Date): Promis
   if (!asker.active) throw partnerInactive();
 }
 
-/** Stores an answer. Waits for another request that is storing one under the same key. */
-async function storeAnswer(
-  em: EntityManager,
-  partnerId: string,
-  { key, fingerprint }: Repeatable,
-  { orderId, body, now }: { readonly orderId: string; readonly body: string; readonly now: Date },
-): Promise<void> {
-  em.create(IdempotencyKey, { partnerId, key, fingerprint, orderId, status: 200, body, createdAt: now });
-  try {
-    await em.flush();
-  } catch (error) {
-    if (sqlState(error) === lockNotAvailable) throw inFlight(error);
-    throw error;
-  }
-}
-
-function busy(cause: unknown): AppError {
+/** The refusal of a change whose order stayed locked. Null for any other error. */
+function busy(cause: unknown): AppError | null {
+  if (cause instanceof AppError || sqlState(cause) !== lockNotAvailable) return null;
   const detail = 'the order is being changed at this moment; retry in a second';
   return new AppError('unavailable', detail, { retryAfterSec: 1, cause });
 }

@@ -13,7 +13,15 @@ import type { BindingQuotes } from '../market/rates/binding-quotes.ts';
 import type { QuoteToken } from '../market/rates/quote-token.ts';
 import { type Quote, type RateService, unavailable } from '../market/rates/rate-service.ts';
 import { type Destination, ownAddress, type Warning } from './destination.ts';
-import { earlierAnswer, inFlight, lockNotAvailable, type Repeatable, sameRequest } from './idempotency.ts';
+import {
+  earlierAnswer,
+  inFlight,
+  keyReused,
+  lockNotAvailable,
+  type Repeatable,
+  type StoredAnswer,
+  sameRequest,
+} from './idempotency.ts';
 import type { OpenOrders, OrderHeadroom } from './open-orders.ts';
 import { type OnBatch, OrderBatches } from './order-batches.ts';
 import { type CreateOrder, type Draft, OrderDrafts, orderWarnings } from './order-drafts.ts';
@@ -370,7 +378,7 @@ export class OrderCreation {
     const { earlierOrder = null, earlierFingerprint, earlierBody, ownRecipient, ownRefund, address } = outcome;
     if (repeatable && earlierFingerprint && earlierBody) {
       const stored = { orderId: earlierOrder, fingerprint: earlierFingerprint, body: earlierBody };
-      return { ...sameRequest(repeatable, stored), replayed: true };
+      return createdBefore(sameRequest(repeatable, stored));
     }
     const taken = takenError(outcome);
     if (taken) throw taken;
@@ -390,8 +398,14 @@ export class OrderCreation {
     const { orm, lanes } = this.#options;
     const { id } = caller.partner;
     const earlier = await lanes.work(id, () => earlierAnswer(orm.em.fork(), id, repeatable));
-    return earlier && { ...earlier, replayed: true };
+    return earlier && createdBefore(earlier);
   }
+}
+
+/** The answer to an earlier create. Only a request of another kind has stored no order. */
+function createdBefore({ orderId, body }: StoredAnswer): CreatedOrder {
+  if (orderId === null) throw keyReused();
+  return { orderId, body, replayed: true };
 }
 
 /** A UUIDv7 of random bytes that were fetched ahead. */

@@ -2,6 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { parse as uuidBytes } from 'uuid';
 import type { VersionedKey } from '../accounts/partners/secret-key.ts';
+import { OrderPage } from './order-page.entity.ts';
 import { randomBytesAhead } from './random-bytes.ts';
 
 /** What the keys of `OrderPages` are derived for. */
@@ -14,10 +15,7 @@ export const pageRoot = '/o/';
 const tokenBytes = 16;
 
 /** The link of an order, as its row has it. Without a nonce it was revoked, or never made. */
-export interface PageLink {
-  readonly nonce: Buffer | null;
-  readonly keyVersion: number | null;
-}
+export type PageLink = Readonly<Pick<OrderPage, 'nonce' | 'keyVersion'>>;
 
 /** The columns of a new link, as the creating statement takes them. */
 export type PageRow = {
@@ -62,32 +60,20 @@ export class OrderPages {
 
   /** Gives an order a new link. The one before ends. */
   async renew(em: EntityManager, orderId: string, now: Date): Promise<void> {
-    const { pageNonce, pageKeyVersion, pageTokenHash } = this.make(orderId);
-    await em.execute(
-      `insert into order_page (order_id, nonce, key_version, token_hash, changed_at) values (?, ?, ?, ?, ?)
-       on conflict (order_id) do update set nonce = excluded.nonce, key_version = excluded.key_version,
-         token_hash = excluded.token_hash, changed_at = excluded.changed_at`,
-      [orderId, pageNonce, pageKeyVersion, pageTokenHash, now],
-    );
+    const { pageNonce: nonce, pageKeyVersion: keyVersion, pageTokenHash } = this.make(orderId);
+    await em.upsert(OrderPage, { orderId, nonce, keyVersion, tokenHash: pageTokenHash, changedAt: now });
   }
 
   /** Ends the link of an order. Without one nothing changes. */
   async revoke(em: EntityManager, orderId: string, now: Date): Promise<void> {
-    await em.execute(
-      `update order_page set nonce = null, key_version = null, token_hash = null, changed_at = ?
-        where order_id = ? and nonce is not null`,
-      [now, orderId],
-    );
+    const revoked = { nonce: null, keyVersion: null, tokenHash: null, changedAt: now };
+    await em.nativeUpdate(OrderPage, { orderId, nonce: { $ne: null } }, revoked);
   }
 }
 
 /** Those of the orders whose page has a link. One statement. */
 export function ordersWithPage(em: EntityManager, orderIds: readonly string[]): Promise<{ orderId: string }[]> {
-  return em.execute<{ orderId: string }[]>(
-    `select order_id as "orderId" from order_page
-      where nonce is not null and order_id in (${orderIds.map(() => '?').join(', ')})`,
-    [...orderIds],
-  );
+  return em.find(OrderPage, { orderId: { $in: [...orderIds] }, nonce: { $ne: null } }, { fields: ['orderId'] });
 }
 
 /** The hash by which a page is found: of any text, so that each text costs the same. */

@@ -17,6 +17,7 @@ import { actionName, endAction } from './order-actions.ts';
 import { moveOrder, recordFact } from './order-moves.ts';
 import { OrderNote } from './order-note.entity.ts';
 import type { OrderPages } from './order-pages.ts';
+import { OrderTerms } from './order-terms.entity.ts';
 import { type MetadataChange, mergedMetadata, metadataFaults } from './order-terms.ts';
 
 /** A refund address as a partner sends it. */
@@ -63,20 +64,14 @@ export class OrderService {
    */
   setMetadata(request: ChangeRequest, change: MetadataChange): Promise<ChangedOrder> {
     return this.#options.changes.run(request, async ({ em, order }) => {
-      const [terms] = await em.execute<{ metadata: Record<string, string> | null }[]>(
-        'select metadata from order_terms where order_id = ?',
-        [order.id],
-      );
+      const orderId = order.id;
+      const terms = await em.findOne(OrderTerms, { orderId }, { fields: ['metadata'] });
       const metadata = mergedMetadata(terms?.metadata ?? null, change);
       const faults = metadata ? metadataFaults(metadata) : [];
       if (faults.length > 0) throw errorFromFaults(faults);
       // Only an order with terms of its own has a row.
-      if (!terms && !metadata) return;
-      await em.execute(
-        `insert into order_terms (order_id, partner_id, metadata) values (?, ?, ?::jsonb)
-         on conflict (order_id) do update set metadata = excluded.metadata`,
-        [order.id, order.partner.id, metadata && JSON.stringify(metadata)],
-      );
+      if (terms) await em.nativeUpdate(OrderTerms, { orderId }, { metadata });
+      else if (metadata) await em.insert(OrderTerms, { orderId, partnerId: order.partner.id, metadata });
     });
   }
 
@@ -215,12 +210,15 @@ export class OrderService {
     windows: readonly RecentWindow[],
   ): Promise<ExchangeOffer> {
     const { offers } = this.#options;
-    const [terms] = await em.execute<Pick<AskedOrder, 'markupBps' | 'minAmountTo' | 'policy'>[]>(
-      `select markup_bps as "markupBps", min_amount_to::text as "minAmountTo", policy from order_terms where order_id = ?`,
-      [order.id],
+    const terms = await em.findOne(
+      OrderTerms,
+      { orderId: order.id },
+      { fields: ['markupBps', 'minAmountTo', 'policy'] },
     );
     if (!terms) throw new Error(`order ${order.id} has a question and no terms`);
-    const asked: AskedOrder = { ...agreedRate(order), ...terms, amountFrom: action.amountFrom };
+    const { markupBps, minAmountTo, policy } = terms;
+    const { amountFrom } = action;
+    const asked: AskedOrder = { ...agreedRate(order), markupBps, minAmountTo, policy, amountFrom };
     const present = offers.present(asked);
     const offer = amountTo ? offers.ofAmount(asked, amountTo, windows) : present;
     if (offer) return offer;

@@ -1,7 +1,7 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../base/clock.ts';
 import { sqlState } from '../base/db/database.ts';
-import { inFlight, keyReused, lockNotAvailable, type Repeatable } from './idempotency.ts';
+import { earlierAnswer, inFlight, keyReused, lockNotAvailable, type Repeatable } from './idempotency.ts';
 import { IdempotencyKey } from './idempotency-key.entity.ts';
 
 /** What a request has done. */
@@ -23,8 +23,8 @@ export interface RepeatedAnswer {
 const maxTries = 3;
 
 /**
- * Requests that have their effect once for each idempotency key. Creates of orders and changes of
- * orders store their keys by themselves, in the same table.
+ * Requests that have their effect once for each idempotency key. A create of an order stores its
+ * key by itself, in the same table: it is one statement over many orders.
  */
 export class RepeatableRequests {
   readonly #orm: MikroORM;
@@ -36,22 +36,23 @@ export class RepeatableRequests {
   }
 
   /**
-   * Runs `effect` in a transaction and stores its answer there. A repetition has no effect and gets
-   * the stored answer. The key is taken before the effect: of two requests at once the second waits
-   * for the first.
+   * Runs `effect` in a transaction, as `once` does.
    *
-   * @param repeatable null for a request without a key.
-   * @throws AppError idempotency_key_reused, idempotency_in_flight, or what `effect` throws. Then
-   *   nothing is stored.
+   * @throws AppError as `once` does.
    */
-  async run(
+  run(
     partnerId: string,
     repeatable: Repeatable | null,
     effect: (em: EntityManager) => Promise<Effect>,
   ): Promise<RepeatedAnswer> {
+    return this.transaction((em) => this.once(em, partnerId, repeatable, () => effect(em)));
+  }
+
+  /** Runs `work` in a transaction, and again after a deadlock. */
+  async transaction<Result>(work: (em: EntityManager) => Promise<Result>): Promise<Result> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#once(partnerId, repeatable, effect);
+        return await this.#orm.em.fork().transactional(work);
       } catch (error) {
         const state = sqlState(error);
         if (attempt >= maxTries || (state !== '40P01' && state !== '40001')) throw error;
@@ -59,21 +60,30 @@ export class RepeatableRequests {
     }
   }
 
-  #once(
+  /**
+   * Runs `effect` inside the transaction of `em` and stores its answer there. A repetition has no
+   * effect and gets the stored answer. The key is taken before the effect: of two requests at once
+   * the second waits for the first.
+   *
+   * @param repeatable null for a request without a key.
+   * @throws AppError idempotency_key_reused, idempotency_in_flight, or what `effect` throws. Then
+   *   nothing is stored.
+   */
+  async once(
+    em: EntityManager,
     partnerId: string,
     repeatable: Repeatable | null,
-    effect: (em: EntityManager) => Promise<Effect>,
+    effect: () => Promise<Effect>,
   ): Promise<RepeatedAnswer> {
-    return this.#orm.em.fork().transactional(async (em) => {
-      if (!repeatable) return { stored: (await effect(em)).stored, isReplayed: false };
-      if (!(await this.#take(em, partnerId, repeatable))) return repetition(em, partnerId, repeatable);
-      const { stored, status, orderId } = await effect(em);
-      await em.execute(
-        'update idempotency_key set body = ?, status = ?, order_id = ? where partner_id = ? and key = ?',
-        [stored, status, orderId, partnerId, repeatable.key],
-      );
-      return { stored, isReplayed: false };
-    });
+    if (!repeatable) return { stored: (await effect()).stored, isReplayed: false };
+    if (!(await this.#take(em, partnerId, repeatable))) {
+      const earlier = await earlierAnswer(em, partnerId, repeatable);
+      if (!earlier) throw keyReused();
+      return { stored: earlier.body, isReplayed: true };
+    }
+    const { stored, status, orderId } = await effect();
+    await em.nativeUpdate(IdempotencyKey, { partnerId, key: repeatable.key }, { body: stored, status, orderId });
+    return { stored, isReplayed: false };
   }
 
   /** Takes a key. False when another request had it first, which has ended by then. */
@@ -91,10 +101,4 @@ export class RepeatableRequests {
       throw error;
     }
   }
-}
-
-async function repetition(em: EntityManager, partnerId: string, repeatable: Repeatable): Promise<RepeatedAnswer> {
-  const earlier = await em.findOne(IdempotencyKey, { partnerId, key: repeatable.key });
-  if (!earlier?.fingerprint.equals(repeatable.fingerprint)) throw keyReused();
-  return { stored: earlier.body, isReplayed: true };
 }

@@ -18,6 +18,7 @@ import { takeAllowance } from './allowance.ts';
 import { testEventId } from './delivery-body.ts';
 import { isWanted } from './dispatcher.ts';
 import { requireEnabled } from './endpoint-service.ts';
+import type { AttemptView, DeliveryState } from './webhook-delivery.entity.ts';
 import type { WebhookEndpoint } from './webhook-endpoint.entity.ts';
 
 /** How long deliveries are kept, and how far back a replay reaches. */
@@ -34,19 +35,6 @@ export const mostReplaysOfEvent = 10;
 const deletedMs = 3_600_000;
 /** Deliveries that one statement forgets. */
 const forgetBatch = 5_000;
-
-export type DeliveryState = 'pending' | 'delivered' | 'failed';
-
-/** An attempt as its sender saw it. An attempt whose sender died is missing. */
-export interface AttemptView {
-  readonly attempt: number;
-  readonly at: string;
-  readonly status: number | null;
-  readonly ms: number;
-  readonly error: string | null;
-  /** The beginning of the answer, as `answerText` keeps it. Attempts of old versions have none. */
-  readonly answer?: string | null;
-}
 
 export interface DeliveryView {
   readonly id: string;

@@ -9,6 +9,7 @@ import { testEventId, testEventType } from './delivery-body.ts';
 import { type EgressRules, judgeUrl } from './egress-rules.ts';
 import type { SecretBox } from './secret-box.ts';
 import { newSecret, secretMark, secretText } from './signature.ts';
+import { type DeliveryState, WebhookDelivery } from './webhook-delivery.entity.ts';
 import { type DisabledReason, WebhookEndpoint } from './webhook-endpoint.entity.ts';
 
 /** Most endpoints of a partner. */
@@ -56,7 +57,7 @@ export interface OrderedSample {
 
 /** The result of a test. All but the state is null until an attempt has ended. */
 export interface TestResult {
-  readonly state: 'pending' | 'delivered' | 'failed';
+  readonly state: DeliveryState;
   readonly status: number | null;
   readonly ms: number | null;
   readonly error: string | null;
@@ -293,24 +294,18 @@ export class EndpointService {
       const allowance = await takeAllowance(em, owner, now, 'wait');
       const endpoint = await this.#find(em, owner, id, LockMode.PESSIMISTIC_WRITE);
       requireEnabled(endpoint);
-      const [waiting] = await em.execute(
-        `select 1 from webhook_delivery
-          where endpoint_id = ? and order_id is null and state = 'pending' and created_at > ?::timestamptz limit 1`,
-        [id, new Date(now.getTime() - minuteMs)],
-      );
+      const since = new Date(now.getTime() - minuteMs);
+      const test = { endpointId: id, orderId: null, state: 'pending' } as const;
+      const waiting = await em.findOne(WebhookDelivery, { ...test, createdAt: { $gt: since } }, { fields: ['id'] });
       if (waiting) {
         throw new AppError('rate_limited', 'a test of this endpoint is under way', { retryAfterSec: 15 });
       }
       await allowance.use(1);
       // An endpoint that fails would not be tried before its next probe.
       endpoint.probeAt = null;
-      const [made] = await em.execute<{ id: string }[]>(
-        `insert into webhook_delivery (endpoint_id, type, state, next_attempt_at, created_at)
-         values (?, ?, 'pending', ?::timestamptz, ?::timestamptz) returning id::text`,
-        [id, testEventType, now, now],
-      );
-      if (!made) throw new Error('the test was not stored');
-      return { deliveryId: made.id, eventId: testEventId(made.id) };
+      const made = { ...test, type: testEventType, nextAttemptAt: now, createdAt: now };
+      const deliveryId = await em.insert(WebhookDelivery, made);
+      return { deliveryId, eventId: testEventId(deliveryId) };
     });
   }
 
@@ -338,12 +333,15 @@ export class EndpointService {
 
   /** The result of a test so far. */
   async testResult({ deliveryId }: OrderedTest): Promise<TestResult> {
-    const [row] = await this.#orm.em.fork().execute<TestResult[]>(
-      `select state, (log -> -1 ->> 'status')::integer as status, (log -> -1 ->> 'ms')::integer as ms,
-                log -> -1 ->> 'error' as error from webhook_delivery where id = ?`,
-      [deliveryId],
-    );
-    return row ?? { state: 'pending', status: null, ms: null, error: null };
+    const em = this.#orm.em.fork();
+    const delivery = await em.findOne(WebhookDelivery, { id: deliveryId }, { fields: ['state', 'log'] });
+    const last = delivery?.log.at(-1);
+    return {
+      state: delivery?.state ?? 'pending',
+      status: last?.status ?? null,
+      ms: last?.ms ?? null,
+      error: last?.error ?? null,
+    };
   }
 
   /**

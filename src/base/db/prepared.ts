@@ -1,6 +1,7 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import { span } from '../telemetry/tracing.ts';
+import { arrayElement } from './text-array.ts';
 import { sqlSpan } from './traced-queries.ts';
 
 /** A prepared statement: PostgreSQL parses and plans it once for each connection. */
@@ -118,8 +119,6 @@ export class PreparedStatements {
   }
 }
 
-const mustBeEscaped = /["\\]/;
-
 /**
  * A column of rows as the text of a PostgreSQL array. The driver would search each text twice for
  * characters to escape, which hardly any has.
@@ -132,14 +131,10 @@ function arrayText(rows: readonly RowValues[], column: string): string {
     if (i > 0) text += ',';
     if (value === null) text += 'NULL';
     else if (typeof value === 'number') text += value;
-    else if (typeof value === 'string') text += quoted(value);
+    else if (typeof value === 'string') text += arrayElement(value);
     else text += `"\\\\x${value.toString('hex')}"`;
   }
   return `${text}}`;
-}
-
-function quoted(value: string): string {
-  return mustBeEscaped.test(value) ? `"${value.replace(/["\\]/g, '\\$&')}"` : `"${value}"`;
 }
 
 /** What runs prepared statements: connections of the mapper, or one transaction. */
@@ -152,7 +147,7 @@ export function statementsIn(em: EntityManager): Statements {
       const given: unknown[] = [];
       const sql = text.replace(/\$(\d+)/g, (_, number: string) => {
         const value = values[parameters[Number.parseInt(number, 10) - 1] ?? ''] ?? null;
-        given.push(Array.isArray(value) ? `{${value.map(quoted).join(',')}}` : value);
+        given.push(Array.isArray(value) ? `{${value.map(arrayElement).join(',')}}` : value);
         return '?';
       });
       return em.execute<Row[]>(sql, given);

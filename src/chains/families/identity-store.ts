@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { ChainState } from '../port/chain-state.entity.ts';
 import { expectedStart, isIdentityOfValue, sandboxIdentity } from './chain-identity.ts';
 import type { LiveNetworks } from './live-networks.ts';
 
@@ -7,9 +8,12 @@ import type { LiveNetworks } from './live-networks.ts';
  * when nothing does.
  */
 export async function identityFaults(em: EntityManager, networks: LiveNetworks): Promise<string[]> {
-  const rows = await em.execute<{ chain: string; identity: string }[]>(
-    'select chain, identity from chain_state where identity is not null order by chain',
+  const states = await em.find(
+    ChainState,
+    { identity: { $ne: null } },
+    { fields: ['chain', 'identity'], orderBy: { chain: 'asc' }, disableIdentityMap: true },
   );
+  const rows = states.map(({ chain, identity }) => ({ chain, identity: identity ?? '' }));
   const faults = rows.flatMap(({ chain, identity }) => {
     const network = networks.live.get(chain);
     if (network) {
@@ -53,10 +57,8 @@ async function writeIdentity(em: EntityManager, chain: string, identity: string)
 
 /** The identity of a chain on this database; null before its first start. */
 export async function knownIdentity(em: EntityManager, chain: string): Promise<string | null> {
-  const [row] = await em.execute<{ identity: string | null }[]>('select identity from chain_state where chain = ?', [
-    chain,
-  ]);
-  return row?.identity ?? null;
+  const state = await em.findOne(ChainState, { chain }, { fields: ['identity'], disableIdentityMap: true });
+  return state?.identity ?? null;
 }
 
 const advice =

@@ -1,29 +1,18 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { BlockRef, ChainAdapter, Cursor, Transfer } from '../../chains/port/chain-adapter.ts';
+import type { ChainAdapter, Cursor, Transfer } from '../../chains/port/chain-adapter.ts';
+import { ChainState } from '../../chains/port/chain-state.entity.ts';
 
 /** Most blocks that one scan reads. */
 const maxBlocks = 10_000;
 
-/** The scanner's stored state of a chain. */
-export interface ScannerState {
-  readonly version: string;
-  readonly height: number;
-  /** Null where the chain itself has no finality. */
-  readonly final: number | null;
-  readonly cursor_blocks: BlockRef[];
-  /** Hashes of blocks outside the cursor that a scan which has not ended stores or undoes. */
-  readonly unsettled: string[];
-}
+const members = ['version', 'height', 'finalHeight', 'cursorBlocks', 'unsettledBlocks'] as const;
 
-/** Reads the scanner's stored state. Undefined before the first scan. */
-export async function readScannerState(em: EntityManager, chain: string): Promise<ScannerState | undefined> {
-  const [state] = await em.execute<ScannerState[]>(
-    `select version::text as version, height::int as height, final_height::int as final, cursor_blocks,
-            unsettled_blocks as unsettled
-       from chain_state where chain = ?`,
-    [chain],
-  );
-  return state;
+/** The scanner's stored state of a chain. */
+export type ScannerState = Readonly<Pick<ChainState, (typeof members)[number]>>;
+
+/** Reads the scanner's stored state. Null before the first scan. */
+export function readScannerState(em: EntityManager, chain: string): Promise<ScannerState | null> {
+  return em.findOne(ChainState, { chain }, { fields: members, disableIdentityMap: true });
 }
 
 /** The part of a chain above the scanner's cursor, up to the chain's head. */
@@ -38,11 +27,11 @@ export interface ScanAhead {
  *
  * @throws ChainError
  */
-export async function scanAhead(adapter: ChainAdapter, state: ScannerState | undefined): Promise<ScanAhead> {
+export async function scanAhead(adapter: ChainAdapter, state: ScannerState | null): Promise<ScanAhead> {
   const orphaned = new Set<string>();
   const blocks = new Map<string, readonly Transfer[]>();
-  const isBegun = state !== undefined && state.cursor_blocks.length > 0;
-  let cursor: Cursor = isBegun ? { window: state.cursor_blocks } : await adapter.start(adapter.startHeight);
+  const isBegun = state !== null && state.cursorBlocks.length > 0;
+  let cursor: Cursor = isBegun ? { window: state.cursorBlocks } : await adapter.start(adapter.startHeight);
   for (;;) {
     const result = await adapter.scan(cursor, maxBlocks);
     // A block that an earlier turn read may be orphaned in a later one.
@@ -51,7 +40,7 @@ export async function scanAhead(adapter: ChainAdapter, state: ScannerState | und
     cursor = result.cursor;
     const top = cursor.window.at(-1);
     if (!top || top.height >= result.head || result.blocks.length === 0) {
-      for (const hash of state?.unsettled ?? []) if (!blocks.has(hash)) orphaned.add(hash);
+      for (const hash of state?.unsettledBlocks ?? []) if (!blocks.has(hash)) orphaned.add(hash);
       return { orphaned, transfers: [...blocks.values()].flat(), head: top?.hash ?? '' };
     }
   }

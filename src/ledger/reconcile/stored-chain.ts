@@ -127,7 +127,7 @@ export async function readStoredChain(
   return {
     version: state?.version,
     height: state?.height ?? 0,
-    final: state?.final ?? null,
+    final: state?.finalHeight ?? null,
     addresses: new Set(addresses.map(({ address }) => address)),
     deposits: deposits.filter((deposit) => own.has(assetName(deposit))),
     parts: new Map(parts.map(({ key, deposit }) => [key, deposit])),

@@ -1,4 +1,4 @@
-import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../base/clock.ts';
 import { brokenConstraint } from '../../base/db/database.ts';
@@ -8,10 +8,7 @@ import { Big } from '../../base/money.ts';
 import { networkById } from '../../chains/networks/networks.ts';
 import type { LedgerAsset } from '../../ledger/ledger.ts';
 import type { ReconcileRow } from '../../ledger/reconcile.ts';
-
-/** Causes of payout holds. The gateway opens all but the last automatically. */
-export const holdCauses = ['reconciliation', 'client_debit', 'venue_loss', 'staff'] as const;
-export type HoldCause = (typeof holdCauses)[number];
+import { type HoldCause, PayoutHold } from '../rows/payout-hold.entity.ts';
 
 /** A finding of a check, about one asset or, when `asset` is null, about all. */
 export interface HoldFinding {
@@ -21,24 +18,11 @@ export interface HoldFinding {
   readonly detail: string;
 }
 
-/** An open hold that staff must decide about. */
-export interface OpenHold {
-  readonly id: string;
-  readonly cause: HoldCause;
-  readonly coin: string | null;
-  readonly network: string | null;
-  readonly detail: string;
-  readonly findings: readonly string[];
-  readonly changedAt: Date;
-  readonly clearedAt: Date | null;
-}
-
 /** SQL: true when no open hold covers the asset of a payment. `payment` is the alias of its row. */
 export const notHeldSql = (payment: string): string =>
   `not exists (select from payout_hold h where h.closed_at is null
                   and (h.coin is null or (h.coin = ${payment}.coin and h.network = ${payment}.network)))`;
 
-const holdColumns = `id, cause, coin, network, detail, findings, changed_at as "changedAt", cleared_at as "clearedAt"`;
 /** An acknowledged venue loss stays acknowledged for the window in which it was lost. */
 const venueLossMs = 86_400_000;
 /** Most findings that one hold names. */
@@ -75,20 +59,16 @@ export class PayoutHolds {
   ): Promise<void> {
     const now = this.#clock.now();
     await outer.transactional(async (em) => {
-      const open = await em.execute<OpenHold[]>(
-        `select ${holdColumns} from payout_hold where closed_at is null and cause = ? for update`,
-        [cause],
-      );
+      const lockMode = LockMode.PESSIMISTIC_WRITE;
+      const open = await em.find(PayoutHold, { closedAt: null, cause }, { lockMode });
       const known = await this.#acknowledged(em, cause, now);
       const byAsset = Map.groupBy(found, ({ asset }) => keyOf(asset));
       for (const hold of open) {
         const asset = assetOf(hold);
         const again = byAsset.get(keyOf(asset));
         byAsset.delete(keyOf(asset));
-        if (again) await renew(em, hold, again, now);
-        else if (asset === null || !unseen(asset)) {
-          await em.execute('update payout_hold set cleared_at = coalesce(cleared_at, ?) where id = ?', [now, hold.id]);
-        }
+        if (again) renew(hold, again, now);
+        else if (asset === null || !unseen(asset)) hold.clearedAt ??= now;
       }
       for (const [key, findings] of byAsset) {
         if (findings.every(({ name }) => known.has(`${key} ${name}`))) continue;
@@ -109,7 +89,7 @@ export class PayoutHolds {
         asset?.coin ?? null,
         asset?.network ?? null,
         detailOf(findings),
-        namesOf(findings),
+        JSON.stringify(namesOf(findings)),
         now,
         now,
         now,
@@ -122,12 +102,13 @@ export class PayoutHolds {
 
   /** Reads acknowledged findings, each prefixed with its asset. */
   async #acknowledged(em: EntityManager, cause: HoldCause, now: Date): Promise<ReadonlySet<string>> {
-    const rows = await em.execute<Pick<OpenHold, 'coin' | 'network' | 'findings'>[]>(
-      `select coin, network, findings from payout_hold
-        where cause = ? and acknowledged and closed_at is not null and (cause <> 'venue_loss' or closed_at > ?)`,
-      [cause, new Date(now.getTime() - venueLossMs)],
+    const closedAt = cause === 'venue_loss' ? { $gt: new Date(now.getTime() - venueLossMs) } : { $ne: null };
+    const holds = await em.find(
+      PayoutHold,
+      { cause, acknowledged: true, closedAt },
+      { fields: ['coin', 'network', 'findings'] },
     );
-    return new Set(rows.flatMap((row) => row.findings.map((name) => `${keyOf(assetOf(row))} ${name}`)));
+    return new Set(holds.flatMap((row) => row.findings.map((name) => `${keyOf(assetOf(row))} ${name}`)));
   }
 
   /**
@@ -140,12 +121,18 @@ export class PayoutHolds {
     const id = uuidv7();
     const now = this.#clock.now();
     try {
-      await em.execute(
-        `insert into payout_hold
-           (id, cause, coin, network, detail, findings, opened_at, opened_by, found_at, changed_at)
-         values (?, 'staff', ?, ?, ?, '{}', ?, ?, ?, ?)`,
-        [id, asset?.coin ?? null, asset?.network ?? null, reason, now, staffId, now, now],
-      );
+      await em.insert(PayoutHold, {
+        id,
+        cause: 'staff',
+        coin: asset?.coin ?? null,
+        network: asset?.network ?? null,
+        detail: reason,
+        findings: [],
+        openedAt: now,
+        openedBy: staffId,
+        foundAt: now,
+        changedAt: now,
+      });
     } catch (error) {
       if (brokenConstraint(error) !== 'payout_hold_open') throw error;
       throw new AppError('already_exists', 'these payouts are stopped already', { cause: error });
@@ -160,8 +147,8 @@ export class PayoutHolds {
  * @throws AppError hold_not_found
  */
 export async function refuseUnknownHold(em: EntityManager, id: string): Promise<void> {
-  const rows = await em.execute<object[]>('select id from payout_hold where id = ?', [id]);
-  if (rows.length === 0) throw new AppError('hold_not_found', 'there is no such hold of payouts');
+  if (!(await em.findOne(PayoutHold, { id }, { fields: ['id'], disableIdentityMap: true })))
+    throw new AppError('hold_not_found', 'there is no such hold of payouts');
 }
 
 /**
@@ -177,10 +164,7 @@ export async function resumePayouts(
   decision: { proposedBy: string; proposedAt: Date; decidedBy: string; acknowledges: boolean; now: Date },
 ): Promise<void> {
   const { proposedBy, proposedAt, decidedBy, acknowledges, now } = decision;
-  const [hold] = await em.execute<(OpenHold & { closedAt: Date | null })[]>(
-    `select ${holdColumns}, closed_at as "closedAt" from payout_hold where id = ? for update`,
-    [holdId],
-  );
+  const hold = await em.findOne(PayoutHold, { id: holdId }, { lockMode: LockMode.PESSIMISTIC_WRITE });
   if (!hold) throw new AppError('hold_not_found', 'there is no such hold of payouts');
   if (hold.closedAt !== null) throw new AppError('action_not_possible', 'this hold has ended');
   const stands = hold.cause !== 'staff' && hold.clearedAt === null;
@@ -190,7 +174,7 @@ export async function resumePayouts(
       `the cause still stands: ${hold.detail}; correct it and wait for the next check, or propose again with acknowledge`,
     );
   }
-  if (stands && new Date(hold.changedAt) > proposedAt) {
+  if (stands && hold.changedAt > proposedAt) {
     throw new AppError(
       'action_not_possible',
       `more was found since this was proposed: ${hold.detail}; propose it again`,
@@ -198,10 +182,10 @@ export async function resumePayouts(
   }
   // The trial run of a proposal has no second member yet.
   if (proposedBy === decidedBy) return;
-  await em.execute(
-    `update payout_hold set closed_at = ?, proposed_by = ?, closed_by = ?, acknowledged = ? where id = ?`,
-    [now, proposedBy, decidedBy, stands, holdId],
-  );
+  hold.closedAt = now;
+  hold.proposedBy = proposedBy;
+  hold.closedBy = decidedBy;
+  hold.acknowledged = stands;
 }
 
 /**
@@ -247,24 +231,16 @@ function assetsOf(check: ReconcileRow['check'], subject: string, assets: readonl
   return assets.filter(({ coin }) => parts.includes(coin));
 }
 
-async function renew(
-  em: EntityManager,
-  { id, findings }: OpenHold,
-  again: readonly HoldFinding[],
-  now: Date,
-): Promise<void> {
-  const hasMore = again.some(({ name }) => !findings.includes(name));
-  await em.execute(
-    `update payout_hold
-        set found_at = ?, cleared_at = null, detail = ?, findings = array(select jsonb_array_elements_text(?::jsonb)),
-            changed_at = case when ? then ? else changed_at end
-      where id = ?`,
-    [now, detailOf(again), namesOf(again), hasMore, now, id],
-  );
+function renew(hold: PayoutHold, again: readonly HoldFinding[], now: Date): void {
+  if (again.some(({ name }) => !hold.findings.includes(name))) hold.changedAt = now;
+  hold.foundAt = now;
+  hold.clearedAt = null;
+  hold.detail = detailOf(again);
+  hold.findings = namesOf(again);
 }
 
-function namesOf(findings: readonly HoldFinding[]): string {
-  return JSON.stringify(findings.slice(0, mostFindings).map(({ name }) => name));
+function namesOf(findings: readonly HoldFinding[]): string[] {
+  return findings.slice(0, mostFindings).map(({ name }) => name);
 }
 
 function detailOf(findings: readonly HoldFinding[]): string {
@@ -272,7 +248,7 @@ function detailOf(findings: readonly HoldFinding[]): string {
   return `${first?.detail ?? ''}${findings.length > 1 ? `, and ${findings.length - 1} more` : ''}`;
 }
 
-function assetOf({ coin, network }: Pick<OpenHold, 'coin' | 'network'>): LedgerAsset | null {
+function assetOf({ coin, network }: Pick<PayoutHold, 'coin' | 'network'>): LedgerAsset | null {
   return coin === null || network === null ? null : { coin, network };
 }
 

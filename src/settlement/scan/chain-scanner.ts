@@ -8,6 +8,7 @@ import {
   type ScanResult,
   type Transfer,
 } from '../../chains/port/chain-adapter.ts';
+import { ChainState } from '../../chains/port/chain-state.entity.ts';
 import { withEffectiveTimes } from '../rules/arrival-times.ts';
 import type { ChainLease } from '../turns/chain-lease.ts';
 import type { OnCrashPoint } from '../turns/crash-point.ts';
@@ -271,9 +272,7 @@ export class ChainScanner {
   }
 
   async #stop({ chain, fence }: ChainLease, problem: string): Promise<void> {
-    await this.#options.orm.em
-      .fork()
-      .execute('update chain_state set problem = ? where chain = ? and fence = ?', [problem, chain, fence]);
+    await this.#options.orm.em.fork().nativeUpdate(ChainState, { chain, fence }, { problem });
   }
 
   /** Selects the transfers to our addresses, in new blocks and in the mempool, in one statement. */

@@ -1,4 +1,5 @@
-import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
+import { ChainState } from '../../chains/port/chain-state.entity.ts';
 
 /** Another process took over the lease of a chain. Nothing was written. */
 export class LeaseLost extends Error {
@@ -96,9 +97,7 @@ export class ChainLeases {
   /** Releases all chains, so that other processes need not wait for the leases to expire. */
   async release(): Promise<void> {
     const em = this.#orm.em.fork();
-    await em.execute('update chain_state set lease_owner = null, lease_until = null where lease_owner = ?', [
-      this.#owner,
-    ]);
+    await em.nativeUpdate(ChainState, { leaseOwner: this.#owner }, { leaseOwner: null, leaseUntil: null });
     await em.execute('delete from worker where id = ?', [this.#owner]);
   }
 }
@@ -110,9 +109,7 @@ export class ChainLeases {
  * @throws LeaseLost
  */
 export async function guardLease(em: EntityManager, { chain, fence }: ChainLease): Promise<void> {
-  const rows = await em.execute<{ chain: string }[]>(
-    'select chain from chain_state where chain = ? and fence = ? for share',
-    [chain, fence],
-  );
-  if (rows.length === 0) throw new LeaseLost(`another process works on ${chain}`);
+  const lockMode = LockMode.PESSIMISTIC_READ;
+  const state = await em.findOne(ChainState, { chain, fence }, { fields: ['chain'], lockMode });
+  if (!state) throw new LeaseLost(`another process works on ${chain}`);
 }

@@ -1,7 +1,8 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { type Command, InvalidArgumentError } from 'commander';
 import { AppError } from '../../base/errors.ts';
 import type { LiveNetworks } from '../../chains/families/live-networks.ts';
+import { ChainState } from '../../chains/port/chain-state.entity.ts';
 import { changing, verb } from './arguments.ts';
 import { withDatabase, writtenDown } from './context.ts';
 import { type Fields, print } from './output.ts';
@@ -99,10 +100,7 @@ async function confirmedAbove(em: EntityManager, chain: string, height: number):
  * lowest counts.
  */
 async function askRescan(em: EntityManager, networks: LiveNetworks, chain: string, from: number): Promise<number> {
-  const [state] = await em.execute<{ height: number }[]>(
-    'select height::int as height from chain_state where chain = ? for update',
-    [chain],
-  );
+  const state = await em.findOne(ChainState, { chain }, { lockMode: LockMode.PESSIMISTIC_WRITE });
   if (!state) throw new AppError('invalid_value', `there is no chain ${chain.slice(0, 30)}; see chain list`);
   const start = networks.live.get(chain)?.startHeight ?? 0;
   if (from < start || from > state.height) {
@@ -112,10 +110,9 @@ async function askRescan(em: EntityManager, networks: LiveNetworks, chain: strin
     );
   }
   // A new fencing token makes the worker of the chain read its row again.
-  const [row] = await em.execute<{ rescan_from: number }[]>(
-    `update chain_state set rescan_from = least(rescan_from, ?), fence = fence + 1, lease_owner = null, lease_until = null
-      where chain = ? returning rescan_from::int as rescan_from`,
-    [from, chain],
-  );
-  return row?.rescan_from ?? from;
+  state.fence = String(BigInt(state.fence) + 1n);
+  state.leaseOwner = null;
+  state.leaseUntil = null;
+  state.rescanFrom = Math.min(state.rescanFrom ?? from, from);
+  return state.rescanFrom;
 }

@@ -11,8 +11,9 @@ import {
   type PayoutSpending,
   payoutSpending,
 } from '../../operations/payout-brakes.ts';
-import type { HoldCause, PayoutHolds } from '../../settlement/pay/payout-holds.ts';
+import type { PayoutHolds } from '../../settlement/pay/payout-holds.ts';
 import type { PayoutRules } from '../../settlement/pay/payout-limits.ts';
+import type { HoldCause } from '../../settlement/rows/payout-hold.entity.ts';
 import type { StaffAction } from '../../settlement/rows/staff-action.entity.ts';
 import type { StaffActions } from '../../settlement/staff-actions.ts';
 import { ActionType } from './actions.ts';

@@ -15,8 +15,9 @@ import {
 import type { AuditLog } from '../../accounts/staff/audit/audit-log.ts';
 import { AppError, errorFromFaults } from '../../base/errors.ts';
 import { eventTypeNames } from '../../orders/event-types.ts';
-import type { DeliveryLog, DeliveryState, DeliveryView } from '../../webhooks/delivery-log.ts';
+import type { DeliveryLog, DeliveryView } from '../../webhooks/delivery-log.ts';
 import type { EndpointChanges, EndpointService, SecretOfEndpoint } from '../../webhooks/endpoint-service.ts';
+import type { DeliveryState } from '../../webhooks/webhook-delivery.entity.ts';
 import type { DisabledReason, WebhookEndpoint } from '../../webhooks/webhook-endpoint.entity.ts';
 import type { GraphqlContext } from './server/context.ts';
 import { AmountFormEnum, DeliveryStateEnum, EndpointStatusEnum } from './server/enumerations.ts';

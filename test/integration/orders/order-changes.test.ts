@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
 import {
   endWindow,
@@ -244,6 +245,26 @@ describe('POST /partner/orders/{order_id}/cancel', () => {
     await gateway.query(`update exchange_order set held_at = now(), hold_reason = 'staff' where id = $1`, [order.id]);
     expect((await cancel(order, key)).status).toBe(409);
     await gateway.query('update exchange_order set held_at = null, hold_reason = null where id = $1', [order.id]);
+    expect((await cancel(order, key)).status).toBe(200);
+  });
+
+  it('is refused with 409 while another request with its key is under way', async () => {
+    const order = await gateway.order();
+    const key = randomUUID();
+    const other = new Client({ connectionString: gateway.databaseUrl });
+    await other.connect();
+    try {
+      await other.query('begin');
+      await other.query(
+        `insert into idempotency_key (partner_id, key, fingerprint, status, body, created_at)
+         select partner_id, $2, sha256(''), 200, '', now() from exchange_order where id = $1`,
+        [order.id, key],
+      );
+      const refused = await cancel(order, key);
+      expect([refused.status, refused.json.code]).toEqual([409, 'idempotency_in_flight']);
+    } finally {
+      await other.end();
+    }
     expect((await cancel(order, key)).status).toBe(200);
   });
 

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { Big, floorTo } from '../../../src/base/money.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { book, line, minus } from '../../../src/ledger/ledger.ts';
+import { PayoutHolds } from '../../../src/settlement/pay/payout-holds.ts';
 import { Faults } from '../../support/faults/faults.ts';
 import { builtScript } from '../../support/gateway/built-process.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
@@ -153,6 +154,23 @@ describe('a member of staff', () => {
     );
     await expect(alone).rejects.toThrow('payout_hold_check');
     await expect(gateway.query('delete from payout_hold where id = $1', [payoutStop.id])).rejects.toThrow();
+  });
+
+  it('keeps the name of a finding with commas, quotes and control characters, and the text NULL', async () => {
+    const clock = { now: () => new Date(0) };
+    const { orm, log } = gateway.app;
+    const checks = new PayoutHolds(orm, clock, log);
+    const names = ['a,\nb', '"\t"', '\\{}\u0001', 'NULL', 'null', ' ', ''];
+    const found = names.map((name) => ({ asset: null, name, detail: 'odd' }));
+    const stored = () =>
+      gateway.query<{ findings: string[]; changed_at: Date }>(
+        'select to_jsonb(findings) as findings, changed_at from payout_hold where closed_at is null',
+      );
+    await checks.looked('reconciliation', found);
+    const opened = await stored();
+    expect(opened).toMatchObject([{ findings: names }]);
+    await checks.looked('reconciliation', found.toReversed());
+    expect(await stored()).toEqual([{ ...opened[0], findings: names.toReversed() }]);
   });
 });
 

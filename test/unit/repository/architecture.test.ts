@@ -63,7 +63,7 @@ const layers: Record<string, readonly string[]> = {
     'market/rates',
   ],
   'orders/read': ['accounts/partners', 'base', 'base/db', 'base/telemetry', 'ledger', 'market/rates', 'orders'],
-  'settlement/rows': ['base', 'exchanges'],
+  'settlement/rows': ['base', 'base/db', 'exchanges'],
   'settlement/rules': [
     'base',
     'chains/networks',

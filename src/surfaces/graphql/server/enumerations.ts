@@ -10,7 +10,7 @@ import type { DepositProblem, DepositState } from '../../../settlement/rows/depo
 import type { Payment, PaymentState } from '../../../settlement/rows/payment.entity.ts';
 import type { StaffAction, StaffActionName } from '../../../settlement/rows/staff-action.entity.ts';
 import type { TradeState } from '../../../settlement/rows/trade.entity.ts';
-import type { DeliveryState } from '../../../webhooks/delivery-log.ts';
+import type { DeliveryState } from '../../../webhooks/webhook-delivery.entity.ts';
 import { enumOf } from './enums.ts';
 
 export const OrderStatusEnum = enumOf<OrderStatus>('OrderStatus', 'Status of an order.', {
