@@ -209,7 +209,7 @@ async function webhooks(owner: RecordedPerson, world: World): Promise<void> {
   const order = await gateway.order();
   await world.know('hooked in the cabinet', order);
   await world.send();
-  await world.sendUntil(owner.take('testWebhookEndpoint', 'POST', `${at}/test`));
+  await world.sendUntil(owner.take('testWebhookEndpoint', 'POST', `${at}/test`, undefined, attempts));
   await world.send();
   const deliveries = await owner.take('listWebhookDeliveries', 'GET', `${at}/deliveries?limit=10`, undefined, attempts);
   const event = deliveries.json.data.find(({ event_id: id }: { event_id: string }) => !id.startsWith('evt_test_'));
