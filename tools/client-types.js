@@ -14,19 +14,27 @@ function amountAsText(schema) {
 /** The schema Error is exported by another name, since each program has an Error of its own. */
 const exportedName = (schema) => (schema === 'Error' ? 'ErrorBody' : schema);
 
-/** Method and path of each operation of the cabinet's API, with the types of its document. */
-export async function cabinetTypes(url, document) {
+/**
+ * The types of the cabinet's document, and method and path of each operation of the cabinet's API:
+ * those of its document, and the shared ones of the partner contract.
+ */
+export async function cabinetTypes(url, document, partnerDocument, sharedOperations) {
   const types = await openapiTS(url, { exportType: true });
-  const rows = Object.entries(document.paths).flatMap(([path, item]) =>
+  const items = [...Object.entries(document.paths), ...Object.entries(partnerDocument.paths)];
+  const rows = items.flatMap(([path, item], at) =>
     Object.entries(item)
-      .filter(([, { operationId }]) => operationId)
+      .filter(
+        ([, { operationId }]) => at < Object.keys(document.paths).length || sharedOperations.includes(operationId),
+      )
       .map(
         ([method, { operationId }]) => `  ${operationId}: { method: '${method.toUpperCase()}', path: '${path}' },\n`,
       ),
   );
   const comment = '/** The operations of the API: method and path. */';
-  const source = '// Generated from cabinet-openapi.yaml by npm run generate. Do not edit.\n';
-  return `${source}${astToString(types)}\n${comment}\nexport const places = {\n${rows.join('')}} as const;\n`;
+  const source = '// Generated from cabinet-openapi.yaml and openapi.yaml by npm run generate. Do not edit.\n';
+  const events = partnerDocument.components.schemas.EventType.enum.map((name) => `  '${name}',\n`);
+  const eventTypes = `/** Every type of event. */\nexport const eventTypes = [\n${events.join('')}] as const;\n`;
+  return `${source}${astToString(types)}\n${comment}\nexport const places = {\n${rows.join('')}} as const;\n\n${eventTypes}`;
 }
 
 /** Types of the contract, and a name for each schema. */

@@ -54,7 +54,6 @@ emit(
 );
 emit('client/src/generated/contract.ts', await clientTypes(new URL('openapi.yaml', root), document));
 emit('client/src/generated/operations.ts', clientOperations(document));
-emit('web/cabinet/generated/contract.ts', await cabinetTypes(new URL('cabinet-openapi.yaml', root), cabinetDocument));
 
 emit(
   'src/generated/guides.ts',
@@ -64,6 +63,11 @@ emit(
 run('tools/icons.js');
 
 buildOrExit();
+const { sharedOperations } = await import(new URL('dist/accounts/members/rights.js', root).href);
+emit(
+  'web/cabinet/generated/contract.ts',
+  await cabinetTypes(new URL('cabinet-openapi.yaml', root), cabinetDocument, document, sharedOperations),
+);
 const { environmentExample } = await import(new URL('dist/config/environment-example.js', root).href);
 emit('.env.example', environmentExample());
 

@@ -514,113 +514,6 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
-    "/webhooks": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Webhook endpoints */
-        get: operations["listWebhooks"];
-        put?: never;
-        /** Add an endpoint */
-        post: operations["createWebhook"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/webhooks/{webhook_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /** Remove an endpoint */
-        delete: operations["deleteWebhook"];
-        options?: never;
-        head?: never;
-        /** Change an endpoint */
-        patch: operations["changeWebhook"];
-        trace?: never;
-    };
-    "/webhooks/{webhook_id}/secret": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Make a new signing secret */
-        post: operations["rotateWebhookSecret"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/webhooks/{webhook_id}/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Send a test event
-         * @description Its result is in the list of deliveries within seconds.
-         */
-        post: operations["testWebhook"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/webhooks/{webhook_id}/deliveries": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Deliveries, newest first */
-        get: operations["listDeliveries"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/webhooks/{webhook_id}/replay": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Send events again */
-        post: operations["replayEvents"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/statements": {
         parameters: {
             query?: never;
@@ -714,14 +607,12 @@ export type components = {
          */
         Right: "orders:read" | "orders:answer" | "keys:read" | "keys:write" | "webhooks:read" | "webhooks:write" | "team:read" | "team:write" | "statements:read" | "audit:read";
         /** @enum {string} */
-        ConfirmedOperation: "addPasskey" | "removePasskey" | "invite" | "changeMember" | "removeMember" | "recoverMember" | "issueKey" | "rollKey" | "setKeyNetworks" | "createWebhook" | "changeWebhook" | "deleteWebhook" | "rotateWebhookSecret";
+        ConfirmedOperation: "addPasskey" | "removePasskey" | "invite" | "changeMember" | "removeMember" | "recoverMember" | "issueKey" | "rollKey" | "setKeyNetworks" | "createWebhookEndpoint" | "updateWebhookEndpoint" | "deleteWebhookEndpoint" | "rotateWebhookSecret";
         /**
          * @description SHA-256 in base64url of the request that is confirmed: its method, a space, its path with the
          *     query, a line feed, and the bytes of its body.
          */
         RequestDigest: string;
-        /** @description Null for all types. */
-        EventTypes: string[] | null;
         /** @description Networks in CIDR notation: 203.0.113.0/24. */
         Networks: string[];
         WebAuthnOptions: {
@@ -1006,42 +897,6 @@ export type components = {
             sent_at: components["schemas"]["Time"] | null;
             confirmed_at: components["schemas"]["Time"] | null;
         };
-        Webhook: {
-            /** Format: uuid */
-            id: string;
-            url: string;
-            types: components["schemas"]["EventTypes"];
-            /** @enum {string} */
-            status: "enabled" | "disabled";
-            disabled_reason: string | null;
-            /** @description Failed attempts since the last success. */
-            failures: number;
-            failing_since: components["schemas"]["Time"] | null;
-            last_success_at: components["schemas"]["Time"] | null;
-            last_failure_at: components["schemas"]["Time"] | null;
-            old_secret_until: components["schemas"]["Time"] | null;
-            created_at: components["schemas"]["Time"];
-        };
-        Delivery: {
-            event_id: string;
-            type: string;
-            order_id: string | null;
-            is_replay: boolean;
-            /** @enum {string} */
-            state: "pending" | "delivered" | "failed";
-            created_at: components["schemas"]["Time"];
-            next_attempt_at: components["schemas"]["Time"] | null;
-            ended_at: components["schemas"]["Time"] | null;
-            attempts: {
-                attempt: number;
-                at: components["schemas"]["Time"];
-                status: number | null;
-                ms: number;
-                error: string | null;
-                /** @description The first 1,024 bytes of the endpoint's answer, as text. Null without an answer. */
-                answer: string | null;
-            }[];
-        };
         Month: {
             /** @description In UTC: 2026-11. */
             month: string;
@@ -1138,18 +993,6 @@ export type components = {
                 };
             };
         };
-        /** @description The endpoint, with its new signing secret. It is shown only now. */
-        WebhookSecret: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": {
-                    webhook: components["schemas"]["Webhook"];
-                    secret: string;
-                };
-            };
-        };
         /** @description The invitation, with its link. It is shown only now. */
         IssuedInvitation: {
             headers: {
@@ -1175,7 +1018,6 @@ export type components = {
         /** @description The `next_cursor` of the page before. */
         Cursor: string;
         KeyId: string;
-        WebhookId: string;
         MemberId: string;
         PasskeyId: string;
         Month: string;
@@ -1878,227 +1720,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["OrderAnswer"];
-                };
-            };
-            default: components["responses"]["Refusal"];
-        };
-    };
-    listWebhooks: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Oldest first. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["Webhook"][];
-                        has_more: components["schemas"]["HasMore"];
-                        /** @description Every type of event. */
-                        types: string[];
-                    };
-                };
-            };
-            default: components["responses"]["Refusal"];
-        };
-    };
-    createWebhook: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
-                "X-Confirmation"?: components["parameters"]["Confirmation"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    url: string;
-                    types?: components["schemas"]["EventTypes"];
-                };
-            };
-        };
-        responses: {
-            200: components["responses"]["WebhookSecret"];
-            default: components["responses"]["Refusal"];
-        };
-    };
-    deleteWebhook: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
-                "X-Confirmation"?: components["parameters"]["Confirmation"];
-            };
-            path: {
-                webhook_id: components["parameters"]["WebhookId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description It is removed. */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            default: components["responses"]["Refusal"];
-        };
-    };
-    changeWebhook: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
-                "X-Confirmation"?: components["parameters"]["Confirmation"];
-            };
-            path: {
-                webhook_id: components["parameters"]["WebhookId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    url?: string;
-                    types?: components["schemas"]["EventTypes"];
-                    /** @enum {string} */
-                    status?: "enabled" | "disabled";
-                };
-            };
-        };
-        responses: {
-            /** @description The endpoint. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Webhook"];
-                };
-            };
-            default: components["responses"]["Refusal"];
-        };
-    };
-    rotateWebhookSecret: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
-                "X-Confirmation"?: components["parameters"]["Confirmation"];
-            };
-            path: {
-                webhook_id: components["parameters"]["WebhookId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    old_secret_hours: number;
-                };
-            };
-        };
-        responses: {
-            200: components["responses"]["WebhookSecret"];
-            default: components["responses"]["Refusal"];
-        };
-    };
-    testWebhook: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                webhook_id: components["parameters"]["WebhookId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The event that is sent. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        event_id: string;
-                    };
-                };
-            };
-            default: components["responses"]["Refusal"];
-        };
-    };
-    listDeliveries: {
-        parameters: {
-            query?: {
-                state?: "pending" | "delivered" | "failed";
-                /** @description Rows of the page. Without it, 50. */
-                limit?: components["parameters"]["Limit"];
-                /** @description The `next_cursor` of the page before. */
-                cursor?: components["parameters"]["Cursor"];
-            };
-            header?: never;
-            path: {
-                webhook_id: components["parameters"]["WebhookId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["Delivery"][];
-                        has_more: components["schemas"]["HasMore"];
-                        next_cursor: components["schemas"]["NextCursor"];
-                    };
-                };
-            };
-            default: components["responses"]["Refusal"];
-        };
-    };
-    replayEvents: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                webhook_id: components["parameters"]["WebhookId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    event_ids: string[];
-                };
-            };
-        };
-        responses: {
-            /** @description How many are sent. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        count: number;
-                    };
                 };
             };
             default: components["responses"]["Refusal"];

@@ -1895,6 +1895,11 @@ export type components = {
              */
             ms: number;
             error: components["schemas"]["SendFault"];
+            /**
+             * @description The beginning of what your endpoint answered, as text. Only people see it, in the
+             *     partner cabinet.
+             */
+            answer?: string | null;
         };
         /** @description An event on its way to an endpoint. */
         WebhookDelivery: {

@@ -1,7 +1,6 @@
-import { type CabinetOperation, type MemberRole, operationRows } from '../../src/accounts/members/rights.ts';
+import { type MemberOperation, type MemberRole, operationRows } from '../../src/accounts/members/rights.ts';
 import { cabinetPeople } from '../../src/app/services.ts';
-import { readCabinetContract } from '../../src/surfaces/rest/cabinet/contract.ts';
-import { CabinetClient, cabinetOrigin, cabinetSettings } from '../support/cabinet/cabinet-client.ts';
+import { CabinetClient, cabinetOrigin, cabinetSettings, memberPaths } from '../support/cabinet/cabinet-client.ts';
 import { changingNothing } from '../support/database/database-state.ts';
 import { type SettledGateway, startSettledGateway } from '../support/gateway/settled-gateway.ts';
 import { attempt } from '../support/jest/attempts.ts';
@@ -31,7 +30,9 @@ beforeAll(async () => {
   const { member: me, session } = await victim.done('GET', '/session');
   const { data: passkeys } = await victim.done('GET', '/passkeys');
   const { json: key } = await victim.sure('issueKey', 'POST', '/keys', { label: 'x', scopes: ['orders:read'] });
-  const { json: webhook } = await victim.sure('createWebhook', 'POST', '/webhooks', { url: 'https://example.com/x' });
+  const { json: webhook } = await victim.sure('createWebhookEndpoint', 'POST', '/partner/webhook-endpoints', {
+    url: 'https://example.com/x',
+  });
   const { json: invited } = await victim.sure('invite', 'POST', '/invitations', { name: 'Bob', role: 'viewer' });
   ids = {
     order_id: order.id,
@@ -39,7 +40,7 @@ beforeAll(async () => {
     session_id: session.id,
     passkey_id: passkeys[0].id,
     key_id: key.key.key_id,
-    webhook_id: webhook.webhook.id,
+    endpoint_id: webhook.endpoint.id,
     invitation_id: invited.invitation.id,
   };
 });
@@ -54,18 +55,18 @@ async function member(partnerId: string, role: MemberRole): Promise<CabinetClien
 }
 
 /** A body that each operation takes, so that the object decides. */
-const bodies: Readonly<Partial<Record<CabinetOperation, unknown>>> = {
+const bodies: Readonly<Partial<Record<MemberOperation, unknown>>> = {
   answerOrder: { action_id: 'act_1', action: 'refund' },
   changeMember: { role: 'viewer' },
   rollKey: { old_key_hours: 0 },
   setKeyNetworks: { networks: ['203.0.113.0/24'], confirm_lock_out: true },
-  changeWebhook: { url: 'https://evil.example/' },
+  updateWebhookEndpoint: { url: 'https://evil.example/' },
   rotateWebhookSecret: { old_secret_hours: 0 },
-  replayEvents: { event_ids: ['evt_x'] },
+  replayWebhookEvents: { event_ids: ['evt_x'] },
 };
 
-const named = Object.entries(readCabinetContract().paths as object).flatMap(([path, methods]) =>
-  Object.entries(methods as Record<string, { operationId: CabinetOperation }>).flatMap(([method, { operationId }]) => {
+const named = memberPaths.flatMap(([path, methods]) =>
+  Object.entries(methods).flatMap(([method, { operationId }]) => {
     const [, parameter] = /\{(\w+)\}/.exec(path) ?? [];
     return parameter === undefined || parameter === 'month'
       ? []
@@ -117,7 +118,7 @@ it('cursors of one partner, list or object are refused at every other', async ()
     ['of another list', victim, `/orders?cursor=${audit}`],
     ['of another list', victim, `/audit?cursor=${orders}`],
     ['of another list', victim, `/statements/2026-01?cursor=${audit}`],
-    ['of another list', victim, `/webhooks/${ids.webhook_id}/deliveries?cursor=${audit}`],
+    ['of another list', victim, `/partner/webhook-endpoints/${ids.endpoint_id}/deliveries?cursor=${audit}`],
     ['with other filters', victim, `/orders?status=failed&cursor=${orders}`],
     ['that was changed', victim, `/audit?cursor=${`${audit}`.slice(0, -1)}A`],
   ] as const) {

@@ -169,7 +169,7 @@ describe('a member who is removed, or loses the role, at the moment of an action
     const owner = await member();
     for (const [operation, path, body] of [
       ['issueKey', '/keys', { label: 'x', scopes: ['orders:read'] }],
-      ['createWebhook', '/webhooks', { url: 'https://example.com/x' }],
+      ['createWebhookEndpoint', '/partner/webhook-endpoints', { url: 'https://example.com/x' }],
     ] as const) {
       const bad = await member('developer');
       const mine = `/members/${bad.memberId}`;
@@ -187,7 +187,7 @@ describe('a member who is removed, or loses the role, at the moment of an action
       attempt(operation, codeOf(made ?? { status: 0 }), 'unauthorized');
     }
     expect((await owner.done('GET', '/keys')).data).toEqual([]);
-    expect((await owner.done('GET', '/webhooks')).data).toEqual([]);
+    expect((await owner.done('GET', '/partner/webhook-endpoints')).data).toEqual([]);
   });
 });
 

@@ -84,7 +84,7 @@ it('a member who signs in again and again keeps few rows', async () => {
   expect((await owner.call('GET', '/session')).status).toBe(200);
 });
 
-const noWebhook = '/webhooks/00000000-0000-7000-8000-000000000000';
+const noWebhook = '/partner/webhook-endpoints/00000000-0000-7000-8000-000000000000';
 const lockWaits = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
 
 /**

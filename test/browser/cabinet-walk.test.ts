@@ -80,9 +80,9 @@ describeInBrowser('an owner of a new partner', () => {
     receivers.behave('walk', answerWith(204, ''));
     await page.getByRole('button', { name: 'Send a test event' }).click();
     await page.getByText('The test event is on its way').waitFor();
-    await setup.send();
     const rows = page.locator('.delivery-row');
-    await rows.filter({ hasText: 'endpoint.test' }).filter({ hasText: 'Delivered' }).waitFor();
+    await setup.sendUntil(rows.filter({ hasText: 'endpoint.test' }).filter({ hasText: 'Delivered' }).waitFor());
+    await page.getByText('Your endpoint accepted the test event.').waitFor();
 
     const made = await gateway.call('POST', '/partner/orders', {
       key,

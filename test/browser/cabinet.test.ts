@@ -255,7 +255,7 @@ describeInBrowser('the cabinet', () => {
       const { page, open } = await setup.member(role);
       const names = await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allInnerTexts();
       const statuses: number[] = [];
-      for (const path of ['keys', 'webhooks', 'statements', 'audit']) {
+      for (const path of ['keys', 'partner/webhook-endpoints', 'statements', 'audit']) {
         statuses.push((await page.request.get(`${setup.origin}/cabinet/api/${path}`)).status());
       }
       await open('/team');
@@ -313,8 +313,8 @@ describeInBrowser('the cabinet', () => {
 
     await page.getByRole('button', { name: 'Send a test event' }).click();
     await page.getByText('The test event is on its way').waitFor();
-    await setup.send();
-    await rows.filter({ hasText: 'endpoint.test' }).first().waitFor();
+    await setup.sendUntil(rows.filter({ hasText: 'endpoint.test' }).first().waitFor());
+    await page.getByText('Your endpoint').filter({ hasText: 'the test event' }).waitFor();
   });
 
   it('invites a person with a link shown once, and changes roles', async () => {

@@ -1,3 +1,7 @@
+import type {
+  components as partnerComponents,
+  operations as partnerOperations,
+} from '../../client/src/generated/contract.ts';
 import { isActive } from '../ui/activity.ts';
 import { GatewayError, queryClient } from '../ui/failure.ts';
 import { type components, type operations, places } from './generated/contract.ts';
@@ -6,24 +10,30 @@ import { noteAnswer } from './line.ts';
 export type Schemas = components['schemas'];
 export type Me = Schemas['Me'];
 
+/** Schemas of the partner contract. Amounts are strings. */
+export type PartnerSchemas = partnerComponents['schemas'];
+
+/** The operations of both contracts. The partner contract's are below /partner. */
+type Operations = operations & Omit<partnerOperations, keyof operations>;
+
 /** The name of an operation of the cabinet's API. */
-export type Operation = keyof operations & keyof typeof places;
+export type Operation = keyof Operations & keyof typeof places;
 
 type JsonOf<Part> = Part extends { content: { 'application/json': infer Body } } ? Body : undefined;
-type Answers<Name extends Operation> = operations[Name]['responses'];
+type Answers<Name extends Operation> = Operations[Name]['responses'];
 
 /** What an operation answers; undefined for one that answers nothing. */
 export type Answer<Name extends Operation> = {
-  [Status in keyof Answers<Name>]: Status extends 200
+  [Status in keyof Answers<Name>]: Status extends 200 | 201
     ? JsonOf<Answers<Name>[Status]>
     : Status extends 204
       ? undefined
       : never;
 }[keyof Answers<Name>];
 
-type BodyOf<Name extends Operation> = operations[Name] extends { requestBody: infer Body } ? JsonOf<Body> : undefined;
-type PathOf<Name extends Operation> = operations[Name]['parameters'] extends { path: infer Path } ? Path : undefined;
-type QueryOf<Name extends Operation> = NonNullable<operations[Name]['parameters']['query']>;
+type BodyOf<Name extends Operation> = Operations[Name] extends { requestBody: infer Body } ? JsonOf<Body> : undefined;
+type PathOf<Name extends Operation> = Operations[Name]['parameters'] extends { path: infer Path } ? Path : undefined;
+type QueryOf<Name extends Operation> = NonNullable<Operations[Name]['parameters']['query']>;
 
 /** What a request carries. */
 export type Asked<Name extends Operation> = {
@@ -84,6 +94,8 @@ async function once<Name extends Operation>(
   const response = await fetch(addressOf(name, path, query), {
     method,
     headers: {
+      // The partner contract's amounts are numbers otherwise.
+      Amounts: 'string',
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
       ...(isBackground || !isActive() ? { 'X-Background': '1' } : {}),
       ...(idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey }),

@@ -51,6 +51,7 @@ export function rightsOf(role: MemberRole): Right[] {
   return (Object.keys(rights) as Right[]).filter((right) => hasRight(role, right));
 }
 
+/** An operation of the cabinet's own contract. */
 export type CabinetOperation = keyof operations;
 
 /** What an operation needs before its request is read. */
@@ -66,12 +67,45 @@ export interface OperationRow {
    * an inactive partner may do it.
    */
   readonly endsAccess?: true;
-  /** Whether it waits for connections of its own. It holds none of the cabinet's meanwhile. */
-  readonly hasOwnTurn?: true;
+  /** Whether it waits for something else than a connection of the cabinet, and holds none then. */
+  readonly waitsElsewhere?: true;
+  /** Its name in the audit log, where that is not the operation's. */
+  readonly auditedAs?: string;
 }
 
-/** One row for each operation of cabinet-openapi.yaml. The compiler refuses a missing one. */
-export const operationRows: Readonly<Record<CabinetOperation, OperationRow>> = {
+/**
+ * The operations of openapi.yaml that members may use in the cabinet. No other one is there.
+ */
+const sharedRows = {
+  listWebhookEndpoints: { needs: 'webhooks:read', endsAccess: true },
+  createWebhookEndpoint: { needs: 'webhooks:write', isConfirmed: true, auditedAs: 'createWebhook' },
+  updateWebhookEndpoint: { needs: 'webhooks:write', isConfirmed: true, auditedAs: 'changeWebhook' },
+  deleteWebhookEndpoint: {
+    needs: 'webhooks:write',
+    isConfirmed: true,
+    endsAccess: true,
+    auditedAs: 'deleteWebhook',
+  },
+  rotateWebhookSecret: { needs: 'webhooks:write', isConfirmed: true },
+  testWebhookEndpoint: { needs: 'webhooks:write', waitsElsewhere: true },
+  listWebhookDeliveries: { needs: 'webhooks:read' },
+  replayWebhookEvents: { needs: 'webhooks:write', waitsElsewhere: true },
+} as const satisfies Readonly<Record<string, OperationRow>>;
+
+/** An operation of the partner contract that members may use. */
+export type SharedOperation = keyof typeof sharedRows;
+
+/** An operation of a member, of either contract. */
+export type MemberOperation = CabinetOperation | SharedOperation;
+
+export const sharedOperations = Object.keys(sharedRows) as readonly SharedOperation[];
+
+/**
+ * One row for each operation of cabinet-openapi.yaml, and the shared ones. The compiler refuses a
+ * missing one.
+ */
+export const operationRows: Readonly<Record<MemberOperation, OperationRow>> = {
+  ...sharedRows,
   getSession: { needs: 'member', endsAccess: true },
   beginSignIn: { needs: 'nothing' },
   signIn: { needs: 'nothing' },
@@ -104,14 +138,6 @@ export const operationRows: Readonly<Record<CabinetOperation, OperationRow>> = {
   getOrder: { needs: 'orders:read' },
   // The addresses of an order are fixed, and each answer is an offer of the gateway.
   answerOrder: { needs: 'orders:answer' },
-  listWebhooks: { needs: 'webhooks:read', endsAccess: true },
-  createWebhook: { needs: 'webhooks:write', isConfirmed: true },
-  changeWebhook: { needs: 'webhooks:write', isConfirmed: true },
-  deleteWebhook: { needs: 'webhooks:write', isConfirmed: true, endsAccess: true },
-  rotateWebhookSecret: { needs: 'webhooks:write', isConfirmed: true },
-  testWebhook: { needs: 'webhooks:write' },
-  listDeliveries: { needs: 'webhooks:read' },
-  replayEvents: { needs: 'webhooks:write', hasOwnTurn: true },
   listStatements: { needs: 'statements:read' },
   getStatement: { needs: 'statements:read' },
   getStatementCsv: { needs: 'statements:read' },

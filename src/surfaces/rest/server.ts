@@ -5,6 +5,7 @@ import type { RefusalCounter } from '../../accounts/partners/key-refusals.ts';
 import { AppError } from '../../base/errors.ts';
 import { addressPrefix, addressReader, unknownClientWarning } from '../../base/limits/client-address.ts';
 import type { Limiter } from '../../base/limits/limiter.ts';
+import type { PartnerLanes } from '../../base/limits/partner-lanes.ts';
 import { errorMembers, type Log } from '../../base/log.ts';
 import type { ProcessMetrics } from '../../base/telemetry/process-metrics.ts';
 import { isTracing, span } from '../../base/telemetry/tracing.ts';
@@ -47,7 +48,7 @@ import { actOnOrderHandler } from './partner/order-choices.ts';
 import { getOrderDetailsHandler, listOrderEventsHandler, listOrdersHandler } from './partner/order-lists.ts';
 import { createOrderHandler, createOrderRefusal, getOrderHandler } from './partner/orders.ts';
 import { listPairsHandler, listPairsRefusal } from './partner/pairs.ts';
-import { authorize, PartnerDoor, toAnswer } from './partner/partner-door.ts';
+import { actingForKeys, authorize, PartnerDoor, toAnswer } from './partner/partner-door.ts';
 import { getPublicStatusHandler } from './partner/public-status.ts';
 import { createQuoteHandler, createQuoteRefusal, getQuoteHandler } from './partner/quotes.ts';
 import { RateLimit } from './partner/rate-limit.ts';
@@ -62,6 +63,8 @@ import {
 import { type WebhookParts, webhookHandlers } from './partner/webhooks.ts';
 
 export interface RestDependencies extends WebhookParts, SandboxParts {
+  /** The turns of partners at the connections of requests. */
+  readonly lanes: PartnerLanes;
   readonly config: Config;
   readonly log: Log;
   readonly limiter: Limiter;
@@ -120,7 +123,7 @@ export async function createRestListener(dependencies: RestDependencies): Promis
     revokeOrderPage: revokeOrderPageHandler(document, orderService, orderReads),
     listEvents: listEventsHandler(document, eventParts),
     streamEvents: streamEventsHandler(eventParts, dependencies.streamTimes),
-    ...webhookHandlers(dependencies),
+    ...webhookHandlers(dependencies, actingForKeys(lanes)),
     ...sandboxHandlers(dependencies),
     getPublicStatus: getPublicStatusHandler(document, orderReads),
     getDocument: getDocumentHandler(document),

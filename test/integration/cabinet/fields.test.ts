@@ -1,6 +1,6 @@
-import { type CabinetOperation, operationRows } from '../../../src/accounts/members/rights.ts';
+import { type MemberOperation, operationRows } from '../../../src/accounts/members/rights.ts';
 import { cabinetPeople } from '../../../src/app/services.ts';
-import { readCabinetContract } from '../../../src/surfaces/rest/cabinet/contract.ts';
+import { membersContract, readCabinetContract } from '../../../src/surfaces/rest/cabinet/contract.ts';
 import {
   CabinetClient,
   type CabinetReply,
@@ -21,7 +21,7 @@ interface Schema {
 }
 
 interface Body {
-  readonly id: CabinetOperation;
+  readonly id: MemberOperation;
   readonly method: string;
   readonly path: string;
   readonly required: readonly string[];
@@ -29,10 +29,10 @@ interface Body {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the contract as it was read
-const contract = readCabinetContract() as any; // a document, read by its paths
+const contracts = [readCabinetContract(), membersContract()] as any[]; // read by their paths
 
 // biome-ignore lint/suspicious/noExplicitAny: a part of any kind
-const resolved = (part: any): any =>
+const resolved = (part: any, contract: any): any =>
   part?.$ref === undefined
     ? part
     : part.$ref
@@ -43,13 +43,24 @@ const resolved = (part: any): any =>
 // biome-ignore lint/suspicious/noExplicitAny: operations of the document, by their methods
 type PathItem = Record<string, any>; // read by the document's own paths
 
-const bodies: Body[] = Object.entries<PathItem>(contract.paths).flatMap(([path, item]) =>
-  Object.entries(item).flatMap(([method, operation]) => {
-    const schema = resolved(resolved(operation.requestBody)?.content['application/json'].schema);
-    if (!schema) return [];
-    const { required = [], properties } = schema;
-    return [{ id: operation.operationId, method: method.toUpperCase(), path, required, members: properties }];
-  }),
+const bodies: Body[] = contracts.flatMap((contract) =>
+  Object.entries<PathItem>(contract.paths).flatMap(([path, item]) =>
+    Object.entries(item).flatMap(([method, operation]) => {
+      const schema = resolved(resolved(operation.requestBody, contract)?.content['application/json'].schema, contract);
+      if (!schema) return [];
+      const { required = [], properties } = schema;
+      const members = Object.entries<Schema>(properties).map(([name, part]) => [name, resolved(part, contract)]);
+      return [
+        {
+          id: operation.operationId,
+          method: method.toUpperCase(),
+          path,
+          required,
+          members: Object.fromEntries(members),
+        },
+      ];
+    }),
+  ),
 );
 
 const clock = new TestClock();
@@ -65,9 +76,11 @@ beforeAll(async () => {
   owner = new CabinetClient(gateway.app.restUrl ?? '');
   expect((await owner.accept(await invitation())).status).toBe(200);
   const made = await owner.sure('issueKey', 'POST', '/keys', { label: 'Checkout', scopes: ['orders:read'] });
-  const webhook = await owner.sure('createWebhook', 'POST', '/webhooks', { url: 'https://hooks.example.com/' });
+  const webhook = await owner.sure('createWebhookEndpoint', 'POST', '/partner/webhook-endpoints', {
+    url: 'https://hooks.example.com/',
+  });
   ids.key_id = made.json.key.key_id;
-  ids.webhook_id = webhook.json.webhook.id;
+  ids.endpoint_id = webhook.json.endpoint.id;
   ids.member_id = (await owner.done('GET', '/session')).member.id;
   ids.order_id = 'XP-7K2M9Q';
 });
@@ -92,8 +105,7 @@ describe.each(bodies)('$id', (operation) => {
   const { required, members } = operation;
 
   it('names each member of a wrong type', async () => {
-    for (const [name, schema] of Object.entries(members)) {
-      const { type } = resolved(schema);
+    for (const [name, { type }] of Object.entries(members)) {
       const wrong = [type].flat().includes('object') ? 'text' : { wrong: true };
       const reply = await send(operation, { [name]: wrong });
       expect([name, reply.status]).toEqual([name, 400]);
@@ -111,7 +123,7 @@ describe.each(bodies)('$id', (operation) => {
 });
 
 /** Values that the contract lets through, or refuses by their content, one at a time. */
-const values: [CabinetOperation, string, unknown, Record<string, unknown>?][] = [
+const values: [MemberOperation, string, unknown, Record<string, unknown>?][] = [
   ['openInvitation', 'token', 'short'],
   ['acceptInvitation', 'passkey_name', 'a\0b'],
   ['acceptInvitation', 'passkey_name', 'x'.repeat(101)],
@@ -135,14 +147,14 @@ const values: [CabinetOperation, string, unknown, Record<string, unknown>?][] = 
   ['setKeyNetworks', 'networks', ['nonsense']],
   ['answerOrder', 'amount_to', '1e3', { action_id: 'act_3', action: 'exchange' }],
   ['answerOrder', 'amount_to', '1', { action_id: 'act_3', action: 'refund' }],
-  ['createWebhook', 'url', 'http://127.0.0.1/'],
-  ['createWebhook', 'types', ['nothing'], { url: 'https://hooks.example.com/' }],
-  ['changeWebhook', 'url', 'https://localhost/'],
-  ['changeWebhook', 'types', ['nothing']],
-  ['changeWebhook', 'status', 'paused'],
+  ['createWebhookEndpoint', 'url', 'http://127.0.0.1/'],
+  ['createWebhookEndpoint', 'types', ['nothing'], { url: 'https://hooks.example.com/' }],
+  ['updateWebhookEndpoint', 'url', 'https://localhost/'],
+  ['updateWebhookEndpoint', 'types', ['nothing']],
+  ['updateWebhookEndpoint', 'status', 'paused'],
   ['rotateWebhookSecret', 'old_secret_hours', -1],
-  ['replayEvents', 'event_ids', []],
-  ['replayEvents', 'event_ids', ['x'.repeat(101)]],
+  ['replayWebhookEvents', 'event_ids', []],
+  ['replayWebhookEvents', 'event_ids', ['x'.repeat(101)]],
 ];
 
 it.each(values)('%s names %s as the member with the value %j', async (id, name, value, others = {}) => {

@@ -1,6 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
-import { CabinetClient, type CabinetReply, requestDigest, tokenOf } from '../../support/cabinet/cabinet-client.ts';
+import {
+  CabinetClient,
+  type CabinetReply,
+  memberPaths,
+  requestDigest,
+  tokenOf,
+} from '../../support/cabinet/cabinet-client.ts';
 import type { MadeOrder } from '../../support/gateway/settled-gateway.ts';
 import type { Member } from '../../support/staff/staff-client.ts';
 import { attempts } from './partner-api.ts';
@@ -8,10 +12,6 @@ import type { Recording, TakeOptions } from './recording.ts';
 import { nowhere, type World } from './world.ts';
 
 type Operation = Parameters<CabinetClient['confirmed']>[0];
-
-interface CabinetContract {
-  readonly paths: Record<string, Record<string, { operationId?: string; requestBody?: unknown }>>;
-}
 
 const month = '2026-01';
 
@@ -201,24 +201,26 @@ async function orders(owner: RecordedPerson, world: World): Promise<void> {
 async function webhooks(owner: RecordedPerson, world: World): Promise<void> {
   const { gateway, receivers } = world;
   const url = receivers.url('cabinet');
-  const { json: made } = await owner.sure('createWebhook', '', 'POST', '/webhooks', { url });
-  await owner.sure('createWebhook', ' of a private address', 'POST', '/webhooks', { url: 'https://127.0.0.1/' });
-  const at = `/webhooks/${made.webhook.id}`;
+  const { json: made } = await owner.sure('createWebhookEndpoint', '', 'POST', '/partner/webhook-endpoints', { url });
+  await owner.sure('createWebhookEndpoint', ' of a private address', 'POST', '/partner/webhook-endpoints', {
+    url: 'https://127.0.0.1/',
+  });
+  const at = `/partner/webhook-endpoints/${made.endpoint.id}`;
   const order = await gateway.order();
   await world.know('hooked in the cabinet', order);
   await world.send();
-  await world.sendUntil(owner.take('testWebhook', 'POST', `${at}/test`));
+  await world.sendUntil(owner.take('testWebhookEndpoint', 'POST', `${at}/test`, undefined, attempts));
   await world.send();
-  const deliveries = await owner.take('listDeliveries', 'GET', `${at}/deliveries?limit=10`, undefined, attempts);
+  const deliveries = await owner.take('listWebhookDeliveries', 'GET', `${at}/deliveries?limit=10`, undefined, attempts);
   const event = deliveries.json.data.find(({ event_id: id }: { event_id: string }) => !id.startsWith('evt_test_'));
-  await owner.take('replayEvents', 'POST', `${at}/replay`, { event_ids: [event.event_id] });
-  await owner.take('replayEvents of nothing', 'POST', `${at}/replay`, { event_ids: ['evt_x'] });
+  await owner.take('replayWebhookEvents', 'POST', `${at}/replay`, { event_ids: [event.event_id] });
+  await owner.take('replayWebhookEvents of nothing', 'POST', `${at}/replay`, { event_ids: ['evt_x'] });
   await world.send();
-  await owner.sure('rotateWebhookSecret', '', 'POST', `${at}/secret`, { old_secret_hours: 24 });
-  await owner.sure('changeWebhook', '', 'PATCH', at, { types: ['order.completed'], status: 'disabled' });
-  await owner.take('testWebhook disabled', 'POST', `${at}/test`);
-  await owner.take('listWebhooks', 'GET', '/webhooks', undefined, attempts);
-  await owner.sure('deleteWebhook', '', 'DELETE', at);
+  await owner.sure('rotateWebhookSecret', '', 'POST', `${at}/rotate-secret`, { old_secret_hours: 24 });
+  await owner.sure('updateWebhookEndpoint', '', 'PATCH', at, { types: ['order.completed'], status: 'disabled' });
+  await owner.take('testWebhookEndpoint disabled', 'POST', `${at}/test`);
+  await owner.take('listWebhookEndpoints', 'GET', '/partner/webhook-endpoints', undefined, attempts);
+  await owner.sure('deleteWebhookEndpoint', '', 'DELETE', at);
 }
 
 async function reports(owner: RecordedPerson): Promise<void> {
@@ -237,10 +239,9 @@ async function refusals(recording: Recording, world: World, owner: RecordedPerso
   const stranger = new RecordedPerson(recording, world);
   const viewer = new RecordedPerson(recording, world);
   await viewer.client.accept(await invitation(world, admin, 'Vic', 'VIEWER'));
-  const { paths } = parse(readFileSync('cabinet-openapi.yaml', 'utf8')) as CabinetContract;
-  for (const [template, methods] of Object.entries(paths)) {
+  for (const [template, methods] of memberPaths) {
     for (const [lower, { operationId, requestBody }] of Object.entries(methods)) {
-      if (operationId === undefined || operationId === 'signOut') continue;
+      if (operationId === 'signOut') continue;
       const method = lower.toUpperCase();
       const path = template.replace('{month}', month).replace(/\{\w+\}/, nowhere);
       const body = requestBody === undefined ? undefined : '{"name":';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import type { CabinetOperation } from '../../../src/accounts/members/rights.ts';
-import { readCabinetContract } from '../../../src/surfaces/rest/cabinet/contract.ts';
+import type { MemberOperation } from '../../../src/accounts/members/rights.ts';
+import { membersContract, readCabinetContract } from '../../../src/surfaces/rest/cabinet/contract.ts';
 import { SoftAuthenticator } from './soft-authenticator.ts';
 
 export const cabinetOrigin = 'http://localhost:18080';
@@ -21,11 +21,17 @@ export interface CabinetCall {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the contract as it was read
-const contract = readCabinetContract() as any; // a document, read by its paths
+// biome-ignore lint/suspicious/noExplicitAny: the contracts as they were read
+const contracts: Readonly<Record<string, any>> = { cabinet: readCabinetContract(), partner: membersContract() };
+
+/** The paths of both contracts that members use. */
+export const memberPaths = Object.values(contracts).flatMap(({ paths }) =>
+  Object.entries<Record<string, { operationId: MemberOperation; requestBody?: unknown }>>(paths),
+);
+
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 addFormats.default(ajv);
-ajv.addSchema(contract, 'cabinet');
+for (const [name, contract] of Object.entries(contracts)) ajv.addSchema(contract, name);
 
 /** A browser at the cabinet: its cookie and its passkey. Each answer must fit the contract. */
 export class CabinetClient {
@@ -88,7 +94,7 @@ export class CabinetClient {
 
   /** The header of a request that the passkey confirmed. */
   async confirmed(
-    operation: CabinetOperation,
+    operation: MemberOperation,
     method: string,
     path: string,
     body?: unknown,
@@ -101,7 +107,7 @@ export class CabinetClient {
   }
 
   /** Sends a request that the passkey confirms first. */
-  async sure(operation: CabinetOperation, method: string, path: string, body?: unknown): Promise<CabinetReply> {
+  async sure(operation: MemberOperation, method: string, path: string, body?: unknown): Promise<CabinetReply> {
     const headers = await this.confirmed(operation, method, path, body);
     return this.call(method, path, { headers, ...(body === undefined ? {} : { body }) });
   }
@@ -116,6 +122,8 @@ export function requestDigest(method: string, path: string, body?: unknown): str
 export const tokenOf = (link: string): string => link.split('#')[1] ?? '';
 
 function checkAnswer(method: string, path: string, status: number, json: unknown): void {
+  const name = path.startsWith('/partner/') ? 'partner' : 'cabinet';
+  const contract = contracts[name];
   const found = Object.entries(contract.paths).find(([template]) =>
     new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}$`).test(path.split('?')[0] ?? ''),
   );
@@ -134,7 +142,7 @@ function checkAnswer(method: string, path: string, status: number, json: unknown
     expect({ path, json }).toEqual({ path, json: undefined });
     return;
   }
-  const validate = ajv.compile(inCabinet(schema) as object);
+  const validate = ajv.compile(inContract(name, schema) as object);
   if (!validate(json)) {
     throw new Error(
       `${method} ${path} ${status} does not fit: ${ajv.errorsText(validate.errors)} ${JSON.stringify(json)}`,
@@ -142,11 +150,11 @@ function checkAnswer(method: string, path: string, status: number, json: unknown
   }
 }
 
-/** A part of the contract with its references from outside. */
-export function inCabinet(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inCabinet);
+/** A part of a contract with its references from outside. */
+export function inContract(name: string, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((inner) => inContract(name, inner));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [key, key === '$ref' ? `cabinet${inner}` : inCabinet(inner)]),
+    Object.entries(value).map(([key, inner]) => [key, key === '$ref' ? `${name}${inner}` : inContract(name, inner)]),
   );
 }

@@ -34,6 +34,8 @@ export interface CabinetSetup {
   member(role: MemberRole, path?: string, options?: BrowserContextOptions): Promise<Visitor>;
   /** Dispatches what is committed, and sends all that is due now. */
   send(): Promise<void>;
+  /** Sends until what waits for it is there. */
+  sendUntil(shown: Promise<unknown>): Promise<void>;
   closeAll(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -128,6 +130,17 @@ export async function setUpCabinet(settings: Record<string, string> = {}): Promi
     };
   };
 
+  const send = async (): Promise<void> => {
+    const { webhooks } = gateway.app;
+    await feedCatchesUp(gateway.query);
+    await webhooks?.dispatcher.dispatch();
+    for (;;) {
+      const begun = await webhooks?.sender.begin();
+      await webhooks?.sender.idle();
+      if (begun === 0) return;
+    }
+  };
+
   let names = 0;
   return {
     gateway,
@@ -153,15 +166,14 @@ export async function setUpCabinet(settings: Record<string, string> = {}): Promi
       await page.locator('main h1').waitFor();
       return visiting;
     },
-    send: async () => {
-      const { webhooks } = gateway.app;
-      await feedCatchesUp(gateway.query);
-      await webhooks?.dispatcher.dispatch();
-      for (;;) {
-        const begun = await webhooks?.sender.begin();
-        await webhooks?.sender.idle();
-        if (begun === 0) return;
-      }
+    send,
+    sendUntil: async (shown) => {
+      let isShown = false;
+      const ended = shown.finally(() => {
+        isShown = true;
+      });
+      while (!isShown) await send();
+      await ended;
     },
     closeAll: async () => {
       for (const context of contexts) await context.close();

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
-import type { Document } from 'openapi-backend';
-import { parse } from 'yaml';
+import { type MemberOperation, operationRows } from '../../../src/accounts/members/rights.ts';
+import { membersContract, readCabinetContract } from '../../../src/surfaces/rest/cabinet/contract.ts';
 import { CabinetClient, requestDigest, tokenOf } from '../cabinet/cabinet-client.ts';
 import { SoftAuthenticator } from '../cabinet/soft-authenticator.ts';
 import { askAbout } from '../gateway/asked-orders.ts';
 import { ContractExamples } from '../http/contract-examples.ts';
+import { sendingWebhooks } from './partner-rights.ts';
 import { cellOf, isAllowed, isDone, send } from './rights-answer.ts';
 import type { Cell } from './rights-record.ts';
 import type { Surface } from './rights-surface.ts';
@@ -29,12 +29,14 @@ interface Subject {
 
 type Prepare = (world: RightsWorld, subject: Subject) => Promise<Prepared>;
 
-const { operations } = new ContractExamples(parse(readFileSync('cabinet-openapi.yaml', 'utf8')) as Document);
+const operations = [readCabinetContract(), membersContract()].flatMap(
+  (contract) => new ContractExamples(contract).operations,
+);
 type Operation = (typeof operations)[number];
 
 /** Whether the passkey must confirm the request. */
-const isConfirmed = ({ parameters }: Operation): boolean =>
-  parameters.some(({ $ref }) => $ref === '#/components/parameters/Confirmation');
+const isConfirmed = ({ operationId }: Operation): boolean =>
+  operationRows[operationId as MemberOperation].isConfirmed ?? false;
 
 const nothing: Prepare = async () => ({});
 const optionsOf = async (client: CabinetClient, path: string, body?: unknown) =>
@@ -157,23 +159,23 @@ const requests: Readonly<Record<string, Prepare>> = {
     await askAbout(world.gateway.query, id, world.gateway.clock.now());
     return { path: id, body: { action_id: 'act_3', action: 'refund' } };
   },
-  listWebhooks: async (world, subject) => ({ shows: await webhookId(world, subject) }),
-  createWebhook: async (world, { account }) => {
+  listWebhookEndpoints: async (world, subject) => ({ shows: await webhookId(world, subject) }),
+  createWebhookEndpoint: async (world, { account }) => {
     await removeWebhooks(world, account);
     return { body: { url: 'https://hooks.example.com/' } };
   },
-  changeWebhook: async (world, subject) => ({
+  updateWebhookEndpoint: async (world, subject) => ({
     path: await webhookId(world, subject),
     body: { types: ['order.completed'] },
   }),
-  deleteWebhook: async (world, subject) => ({ path: await webhookId(world, subject) }),
+  deleteWebhookEndpoint: async (world, subject) => ({ path: await webhookId(world, subject) }),
   rotateWebhookSecret: async (world, subject) => ({
     path: await webhookId(world, subject),
     body: { old_secret_hours: 1 },
   }),
-  testWebhook: async (world, subject) => ({ path: await webhookId(world, subject) }),
-  listDeliveries: async (world, subject) => ({ path: await webhookId(world, subject) }),
-  replayEvents: async (world, subject) => {
+  testWebhookEndpoint: async (world, subject) => ({ path: await webhookId(world, subject) }),
+  listWebhookDeliveries: async (world, subject) => ({ path: await webhookId(world, subject) }),
+  replayWebhookEvents: async (world, subject) => {
     const id = await webhookId(world, subject);
     const order = await world.gateway.order({}, subject.account.key);
     return { path: id, body: { event_ids: [`evt_${order.id.replaceAll('-', '')}_1`] } };
@@ -334,7 +336,7 @@ async function cellFor(world: RightsWorld, found: Operation, caller: Caller, req
     client && confirms !== 'nothing' && isConfirmed(found)
       ? await client.confirmed(id, found.method, confirmedPlace, body)
       : {};
-  const answer = await send({
+  const sent = send({
     method: found.method,
     url: `${world.restUrl}/cabinet/api${place}`,
     headers: {
@@ -345,6 +347,8 @@ async function cellFor(world: RightsWorld, found: Operation, caller: Caller, req
     },
     body,
   });
+  // The answer to a test waits for its delivery, which a worker would send.
+  const answer = await (id === 'testWebhookEndpoint' ? sendingWebhooks(world, sent) : sent);
   const got = cellOf(answer);
   if (!isDone(answer)) return got;
   if (shows !== undefined && !answer.text.includes(shows)) return `${got} without the object`;
@@ -357,7 +361,7 @@ const openOperations = ['acceptInvitation', 'beginSignIn', 'openInvitation', 'si
 const endingOperations = [
   'beginConfirmation',
   'confirm',
-  'deleteWebhook',
+  'deleteWebhookEndpoint',
   'endSession',
   'removeMember',
   'removePasskey',
@@ -379,7 +383,7 @@ const ownOperations = new Set([
   ...openOperations,
   'beginConfirmation',
   'beginPasskey',
-  'createWebhook',
+  'createWebhookEndpoint',
   'getHome',
   'getLimits',
   'invite',

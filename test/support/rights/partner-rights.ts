@@ -305,7 +305,7 @@ async function open(world: RightsWorld): Promise<(operation: string) => Promise<
 }
 
 /** Sends webhooks that are due until an answer has come. */
-async function sendingWebhooks<T>({ gateway }: RightsWorld, answer: Promise<T>): Promise<T> {
+export async function sendingWebhooks<T>({ gateway }: RightsWorld, answer: Promise<T>): Promise<T> {
   const state = { isOver: false };
   const over = answer.finally(() => {
     state.isOver = true;

@@ -6,7 +6,7 @@ describe('the turns of the cabinet', () => {
     const turns = new CabinetTurns();
     const replays = Promise.withResolvers<void>();
     const waiting = ['a', 'a', 'b', 'b'].map((id, n) =>
-      turns.work({ memberId: `${n}`, partner: { id } }, operationRows.replayEvents, () => replays.promise),
+      turns.work({ memberId: `${n}`, partner: { id } }, operationRows.replayWebhookEvents, () => replays.promise),
     );
     const other = { memberId: 'other', partner: { id: 'c' } };
     const isFree = turns.work(other, operationRows.getHome, async () => true);

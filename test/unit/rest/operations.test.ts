@@ -1,7 +1,7 @@
-import { operationRows as cabinetRows } from '../../../src/accounts/members/rights.ts';
+import { operationRows as cabinetRows, sharedOperations } from '../../../src/accounts/members/rights.ts';
 import { keyScopes } from '../../../src/accounts/partners/key-scope.ts';
 import { ContractBackend } from '../../../src/surfaces/rest/api/backend.ts';
-import { readCabinetContract } from '../../../src/surfaces/rest/cabinet/contract.ts';
+import { membersContract, readCabinetContract } from '../../../src/surfaces/rest/cabinet/contract.ts';
 import { apiRoot, type OperationId, readContract } from '../../../src/surfaces/rest/partner/contract.ts';
 import { NearbyRows, type OperationRow, operationRows } from '../../../src/surfaces/rest/partner/operations.ts';
 import { sandboxPaths } from '../../../src/surfaces/rest/partner/sandbox.ts';
@@ -48,6 +48,22 @@ describe('an operation of the cabinet', () => {
     const needless = Object.entries(cabinetRows).filter(([, { needs }]) => needs === 'nothing');
     expect(open.sort()).toEqual(needless.map(([id]) => id).sort());
     expect(usual).toEqual([{ session: [] }]);
+  });
+});
+
+describe('an operation of the partner contract for members', () => {
+  const shared = Object.values(membersContract().paths ?? {}).flatMap((path) =>
+    Object.values(path as Record<string, Contracted>),
+  );
+
+  it('is one with a row, and no other is in their contract', () => {
+    expect(shared.map(({ operationId }) => operationId).sort()).toEqual([...sharedOperations].sort());
+  });
+
+  it('needs a caller by the contract, so that the door asks for the session', () => {
+    for (const { operationId, security } of shared) {
+      expect([operationId, security]).toEqual([operationId, [{ bearerKey: [] }, { headerKey: [] }]]);
+    }
   });
 });
 

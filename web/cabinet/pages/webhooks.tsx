@@ -18,27 +18,33 @@ import {
   Time,
   type Tone,
 } from '../../ui/parts.tsx';
-import { type Asked, call, query, type Schemas } from '../api.ts';
+import { type Asked, call, type PartnerSchemas, query } from '../api.ts';
 import { actionFaults } from '../faults.ts';
+import { eventTypes } from '../generated/contract.ts';
 import { keyMoves } from '../key-moves.ts';
 import { Allowed, useMay } from '../session.tsx';
 import { type Action, Actions, overlapField } from '../shared.tsx';
 
-type Endpoint = Schemas['Webhook'];
-type Delivery = Schemas['Delivery'];
+type Endpoint = PartnerSchemas['WebhookEndpoint'];
+type Delivery = PartnerSchemas['WebhookDelivery'];
+type EventType = PartnerSchemas['EventType'];
 
 /** The webhook endpoints of the partner, each with its deliveries. */
 export function Webhooks(): ReactNode {
   const may = useMay();
-  const webhooks = useQuery({ ...query('listWebhooks', {}), refetchInterval: 15_000, enabled: may('webhooks:read') });
+  const webhooks = useQuery({
+    ...query('listWebhookEndpoints', {}),
+    refetchInterval: 15_000,
+    enabled: may('webhooks:read'),
+  });
   return (
     <Allowed to="webhooks:read">
       <div className="page">
         <PageHead title="Webhooks" lead="Each change of an order is sent to your endpoints, signed.">
-          {webhooks.data && may('webhooks:write') ? <Actions of={[addEndpoint(webhooks.data.types)]} /> : null}
+          {webhooks.data && may('webhooks:write') ? <Actions of={[addEndpoint()]} /> : null}
         </PageHead>
         <Loaded of={webhooks}>
-          {({ data, types }) =>
+          {({ data }) =>
             data.length === 0 ? (
               <Card title="Endpoints">
                 <Empty icon="webhook" title="No endpoint yet">
@@ -46,7 +52,7 @@ export function Webhooks(): ReactNode {
                 </Empty>
               </Card>
             ) : (
-              data.map((endpoint) => <EndpointCard key={endpoint.id} of={endpoint} types={types} />)
+              data.map((endpoint) => <EndpointCard key={endpoint.id} of={endpoint} />)
             )
           }
         </Loaded>
@@ -55,12 +61,13 @@ export function Webhooks(): ReactNode {
   );
 }
 
-function typesOf(text: string, known: readonly string[]): string[] | null {
-  const chosen = text.split(',').filter(Boolean);
-  return chosen.length === 0 || chosen.length === known.length ? null : chosen;
+function typesOf(text: string): EventType[] | null {
+  const chosen = text.split(',');
+  const types = eventTypes.filter((type) => chosen.includes(type));
+  return types.length === 0 || types.length === eventTypes.length ? null : types;
 }
 
-function fieldsOf(types: readonly string[], endpoint?: Endpoint): NonNullable<Action['fields']> {
+function fieldsOf(endpoint?: Endpoint): NonNullable<Action['fields']> {
   return [
     {
       name: 'url',
@@ -75,12 +82,12 @@ function fieldsOf(types: readonly string[], endpoint?: Endpoint): NonNullable<Ac
       kind: 'set',
       hint: 'All, also later types, when none or every one is chosen.',
       initial: (endpoint?.types ?? []).join(','),
-      choices: types.map((type) => [type, type] as const),
+      choices: eventTypes.map((type) => [type, type] as const),
     },
   ];
 }
 
-function addEndpoint(types: readonly string[]): Action {
+function addEndpoint(): Action {
   return {
     name: 'Add an endpoint',
     icon: 'plus',
@@ -88,9 +95,9 @@ function addEndpoint(types: readonly string[]): Action {
     about: 'Events are sent here by POST. Verify their signature with the secret that is shown next.',
     isPrimary: true,
     needsPasskey: true,
-    fields: fieldsOf(types),
+    fields: fieldsOf(),
     run: async ({ url = '', types: chosen = '' }) => {
-      const { secret } = await call('createWebhook', { body: { url: url.trim(), types: typesOf(chosen, types) } });
+      const { secret } = await call('createWebhookEndpoint', { body: { url: url.trim(), types: typesOf(chosen) } });
       return {
         title: 'The signing secret',
         about: 'Your endpoint verifies the webhook-signature header of each delivery with it.',
@@ -101,8 +108,8 @@ function addEndpoint(types: readonly string[]): Action {
   };
 }
 
-function actionsOf(endpoint: Endpoint, types: readonly string[]): readonly Action[] {
-  const path = { webhook_id: endpoint.id };
+function actionsOf(endpoint: Endpoint): readonly Action[] {
+  const path = { endpoint_id: endpoint.id };
   const isEnabled = endpoint.status === 'enabled';
   return [
     {
@@ -110,9 +117,9 @@ function actionsOf(endpoint: Endpoint, types: readonly string[]): readonly Actio
       title: 'Change the endpoint',
       about: 'Deliveries that wait go to the new URL.',
       needsPasskey: true,
-      fields: fieldsOf(types, endpoint),
+      fields: fieldsOf(endpoint),
       run: async ({ url = '', types: chosen = '' }) => {
-        await call('changeWebhook', { path, body: { url: url.trim(), types: typesOf(chosen, types) } });
+        await call('updateWebhookEndpoint', { path, body: { url: url.trim(), types: typesOf(chosen) } });
         return null;
       },
     },
@@ -138,7 +145,7 @@ function actionsOf(endpoint: Endpoint, types: readonly string[]): readonly Actio
       needsPasskey: true,
       isDangerous: isEnabled,
       run: async () => {
-        await call('changeWebhook', { path, body: { status: isEnabled ? 'disabled' : 'enabled' } });
+        await call('updateWebhookEndpoint', { path, body: { status: isEnabled ? 'disabled' : 'enabled' } });
         return null;
       },
     },
@@ -150,7 +157,7 @@ function actionsOf(endpoint: Endpoint, types: readonly string[]): readonly Actio
       isDangerous: true,
       needsPasskey: true,
       run: async () => {
-        await call('deleteWebhook', { path });
+        await call('deleteWebhookEndpoint', { path });
         return null;
       },
     },
@@ -163,7 +170,7 @@ function healthOf({ status, failures, last_success_at }: Endpoint): readonly [To
   return last_success_at === null ? ['idle', 'Nothing sent yet'] : ['good', 'Healthy'];
 }
 
-function EndpointCard({ of: endpoint, types }: { of: Endpoint; types: readonly string[] }): ReactNode {
+function EndpointCard({ of: endpoint }: { of: Endpoint }): ReactNode {
   const may = useMay();
   const [tone, text] = healthOf(endpoint);
   return (
@@ -208,7 +215,7 @@ function EndpointCard({ of: endpoint, types }: { of: Endpoint; types: readonly s
         {may('webhooks:write') ? (
           <div className="row tight">
             {endpoint.status === 'enabled' ? <TestButton id={endpoint.id} /> : null}
-            <Actions of={actionsOf(endpoint, types)} small />
+            <Actions of={actionsOf(endpoint)} small />
           </div>
         ) : null}
       </div>
@@ -220,7 +227,8 @@ function EndpointCard({ of: endpoint, types }: { of: Endpoint; types: readonly s
 interface Run {
   readonly note: ReactNode;
   readonly isBusy: boolean;
-  readonly run: (task: () => Promise<string>) => Promise<void>;
+  /** @param meanwhile what is said until the task ends. */
+  readonly run: (task: () => Promise<string>, meanwhile?: string) => Promise<void>;
 }
 
 /** Runs a request of a button, and says what came of it. */
@@ -228,8 +236,9 @@ function useRun(): Run {
   const client = useQueryClient();
   const [note, setNote] = useState<ReactNode>(null);
   const [isBusy, setBusy] = useState(false);
-  const run = async (task: () => Promise<string>): Promise<void> => {
+  const run: Run['run'] = async (task, meanwhile = '') => {
     setBusy(true);
+    setNote(meanwhile);
     try {
       const text = await task();
       setNote(<span className="good-text">{text}</span>);
@@ -243,6 +252,13 @@ function useRun(): Run {
   return { note, isBusy, run };
 }
 
+const isOnItsWay = 'The test event is on its way; its result appears below.';
+const testWords = {
+  pending: isOnItsWay,
+  delivered: 'Your endpoint accepted the test event.',
+  failed: 'Your endpoint did not accept the test event; see below.',
+} as const;
+
 function TestButton({ id }: { id: string }): ReactNode {
   const { note, isBusy, run } = useRun();
   return (
@@ -253,9 +269,9 @@ function TestButton({ id }: { id: string }): ReactNode {
         disabled={isBusy}
         onClick={() =>
           run(async () => {
-            await call('testWebhook', { path: { webhook_id: id } });
-            return 'The test event is on its way; its result appears below.';
-          })
+            const { state } = await call('testWebhookEndpoint', { path: { endpoint_id: id } });
+            return testWords[state];
+          }, isOnItsWay)
         }
       >
         <Icon name="play" /> Send a test event
@@ -278,12 +294,12 @@ function Deliveries({ of: endpoint }: { of: Endpoint }): ReactNode {
   const [state, setState] = useState<(typeof states)[number][0]>('');
   const [cursors, setCursors] = useState<readonly string[]>([]);
   const cursor = cursors.at(-1);
-  const asked: Asked<'listDeliveries'> = {
-    path: { webhook_id: endpoint.id },
+  const asked: Asked<'listWebhookDeliveries'> = {
+    path: { endpoint_id: endpoint.id },
     query: { limit: 10, ...(state === '' ? {} : { state }), ...(cursor === undefined ? {} : { cursor }) },
   };
   const deliveries = useQuery({
-    ...query('listDeliveries', asked),
+    ...query('listWebhookDeliveries', asked),
     placeholderData: keepPreviousData,
     refetchInterval: cursor === undefined ? 5_000 : false,
   });
@@ -441,8 +457,8 @@ function Replay(props: { of: Delivery; endpoint: Endpoint; by: Run }): ReactNode
       disabled={isBusy}
       onClick={() =>
         run(async () => {
-          const { count } = await call('replayEvents', {
-            path: { webhook_id: props.endpoint.id },
+          const { count } = await call('replayWebhookEvents', {
+            path: { endpoint_id: props.endpoint.id },
             body: { event_ids: [event_id] },
           });
           return count === 0 ? 'It cannot be sent again: it waits, or is too old.' : 'It is sent again.';

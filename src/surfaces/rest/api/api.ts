@@ -32,7 +32,7 @@ export interface Door<Id extends string> {
   /** Runs the handler when its turn comes. */
   work<Result>(request: AnyRequest, id: Id, handle: () => Promise<Result> | Result): Promise<Result> | Result;
   /** The refusal of a path whose values no operation can have. Without it, the faults are named. */
-  readonly badPath?: (path: Readonly<Record<string, string>>) => AppError;
+  readonly badPath?: ((path: Readonly<Record<string, string>>) => AppError) | undefined;
   /** Answers a path that the contract does not have, once it is counted. */
   elsewhere?(call: Call): Promise<Answer | null>;
 }

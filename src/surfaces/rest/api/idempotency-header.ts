@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '../../../base/errors.ts';
 import type { Repeatable } from '../../../orders/idempotency.ts';
-import type { Call } from './call.ts';
+import { type Call, sessionOf } from './call.ts';
 
 /**
  * Returns the Idempotency-Key, bare or in double quotes, with a hash of the request. Null without a
- * key.
+ * key. The key of another member, or of a program, is another request, so that no answer counts as
+ * that of two people.
  *
  * @param target the method and the path, by which a key of another operation is told apart.
  */
@@ -16,7 +17,9 @@ export function repeatable(call: Call, target: string): Repeatable | null {
   if (!/^[\x21-\x7e]{1,255}$/.test(key) || key === '""') {
     throw new AppError('invalid_idempotency_key', 'Idempotency-Key must be 1 to 255 visible ASCII characters');
   }
-  return { key, fingerprint: createHash('sha256').update(`${target}\n`).update(call.rawBody).digest() };
+  const member = sessionOf(call);
+  const by = member ? ` ${member.memberId}` : '';
+  return { key, fingerprint: createHash('sha256').update(`${target}${by}\n`).update(call.rawBody).digest() };
 }
 
 /** The header that tells the stored answer of an earlier request. */

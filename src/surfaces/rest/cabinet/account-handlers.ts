@@ -4,7 +4,6 @@ import { keyScopes } from '../../../accounts/partners/key-scope.ts';
 import { maxLiveKeys } from '../../../accounts/partners/partner-service.ts';
 import { fieldError } from '../../../base/errors.ts';
 import { type Big, parseDecimal } from '../../../base/money.ts';
-import { eventTypeNames } from '../../../orders/event-types.ts';
 import type { PartnerScope } from '../../../orders/order-scope.ts';
 import { newestFirst } from '../../../orders/read/order-walk.ts';
 import { refundSentences } from '../../../orders/read/refund-reasons.ts';
@@ -14,18 +13,7 @@ import { repeatable, replayedHeader } from '../api/idempotency-header.ts';
 import { moment, plainText, wholeNumber } from '../api/query-values.ts';
 import type { CabinetParts } from './cabinet-parts.ts';
 import { type CabinetHandlers, cabinetApiRoot, type Schemas } from './contract.ts';
-import {
-  actionView,
-  deliveryView,
-  depositView,
-  entryView,
-  keyView,
-  monthView,
-  orderView,
-  paymentView,
-  text,
-  webhookView,
-} from './views.ts';
+import { actionView, depositView, entryView, keyView, monthView, orderView, paymentView, text } from './views.ts';
 
 const usualLimit = 50;
 
@@ -36,9 +24,9 @@ function exactAmount(field: string, text: string): Big {
   throw fieldError('invalid_amount', field, `${field} must be a plain decimal`);
 }
 
-/** Keys, orders, webhooks and reports. */
+/** Keys, orders and reports. */
 export function accountHandlers(parts: CabinetParts) {
-  const { keys, orders, endpoints, deliveries, statements, glance, cursors, audit, orm, turns } = parts;
+  const { keys, orders, statements, glance, cursors, audit, orm, turns } = parts;
   const own = (request: Parameters<typeof memberOf>[0]) => memberOf(request).partner.id;
   const scopeOf = (request: Parameters<typeof memberOf>[0]): PartnerScope => {
     return { kind: 'partner', partnerId: own(request) };
@@ -205,8 +193,7 @@ export function accountHandlers(parts: CabinetParts) {
       const { memberId } = caller;
       const { action_id: actionId, action, amount_to: amountText } = request.body;
       const amountTo = amountText === undefined ? null : exactAmount('amount_to', amountText);
-      // Another member's key is another request, so that no answer counts as that of two people.
-      const target = (orderId: string) => `POST ${cabinetApiRoot}/orders/${orderId}/actions ${memberId}`;
+      const target = (orderId: string) => `POST ${cabinetApiRoot}/orders/${orderId}/actions`;
       // Made once for its refusal of a malformed key, which needs no order.
       repeatable(request.call, target(''));
       const asked = {
@@ -223,65 +210,6 @@ export function accountHandlers(parts: CabinetParts) {
       };
       const { body, isReplayed } = await parts.orderService.answer(asked, { actionId, action, amountTo });
       return { body: JSON.parse(body), headers: replayedHeader(isReplayed) };
-    },
-    listWebhooks: async (request) => ({
-      body: {
-        data: (await endpoints.list(own(request))).map(webhookView),
-        has_more: false,
-        types: [...eventTypeNames],
-      },
-    }),
-    createWebhook: async (request) => {
-      const { url, types = null } = request.body;
-      const made = await parts.act(request, 'createWebhook', async (em) => {
-        const result = await endpoints.create(own(request), { url, types }, em);
-        return { result, target: `webhook:${result.endpoint.id}`, after: { url, types } };
-      });
-      return { body: { webhook: webhookView(made.endpoint), secret: made.secret } };
-    },
-    changeWebhook: async (request) => {
-      const { webhook_id: id } = request.path;
-      const endpoint = await parts.act(request, 'changeWebhook', async (em) => {
-        const result = await endpoints.change(own(request), id, request.body, 'partner', em);
-        return { result, target: `webhook:${id}`, after: { ...request.body } };
-      });
-      return { body: webhookView(endpoint) };
-    },
-    deleteWebhook: async (request) => {
-      const { webhook_id: id } = request.path;
-      await parts.act(request, 'deleteWebhook', async (em) => {
-        const { url } = await endpoints.delete(own(request), id, em);
-        return { result: null, target: `webhook:${id}`, before: { url } };
-      });
-      return { body: undefined };
-    },
-    rotateWebhookSecret: async (request) => {
-      const { webhook_id: id } = request.path;
-      const hours = request.body.old_secret_hours;
-      const made = await parts.act(request, 'rotateWebhookSecret', async (em) => {
-        const result = await endpoints.rotateSecret(own(request), id, hours, em);
-        return { result, target: `webhook:${id}`, after: { old_secret_hours: hours } };
-      });
-      return { body: { webhook: webhookView(made.endpoint), secret: made.secret } };
-    },
-    testWebhook: async (request) => {
-      const { eventId } = await endpoints.orderTest(own(request), request.path.webhook_id);
-      return { body: { event_id: eventId } };
-    },
-    listDeliveries: async (request) => {
-      const endpoint = await endpoints.get(own(request), request.path.webhook_id);
-      const { state = null, cursor = null } = request.query;
-      const limit = wholeNumber(request.query.limit, usualLimit);
-      const page = await deliveries.list(endpoint, { state, limit, cursor });
-      return { body: { data: page.deliveries.map(deliveryView), ...moreAfter(page.nextCursor) } };
-    },
-    replayEvents: async (request) => {
-      const endpoint = await endpoints.get(own(request), request.path.webhook_id);
-      const { stored } = await parts.replays.run(endpoint.partner.id, null, async (em) => {
-        const { count } = await deliveries.replay(endpoint, { eventIds: request.body.event_ids }, em);
-        return { stored: JSON.stringify({ count }), status: 200, orderId: null };
-      });
-      return { body: JSON.parse(stored) };
     },
     listStatements: async (request) => ({
       body: { data: (await statements.months(own(request), keys.now())).map(monthView), has_more: false },

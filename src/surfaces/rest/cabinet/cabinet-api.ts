@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import {
   type CabinetOperation,
+  type MemberOperation,
   operationRows,
   requireActive,
   requireRight,
+  type SharedOperation,
   signedOut,
 } from '../../../accounts/members/rights.ts';
 import { approvalOf, type MemberCaller, type MemberSessions } from '../../../accounts/members/sessions.ts';
@@ -15,8 +17,16 @@ import type { Config } from '../../../config/settings.ts';
 import { type Answer, jsonType } from '../api/answer.ts';
 import { type AnyRequest, type Door, openApi } from '../api/api.ts';
 import { type Call, sessionOf } from '../api/call.ts';
+import type { Handlers } from '../partner/handler.ts';
+import { toAnswer as partnerAnswer, unknownObject } from '../partner/partner-door.ts';
 import type { CabinetTurns } from './cabinet-turns.ts';
-import { type CabinetHandlers, type CabinetReply, cabinetApiRoot, sharedCabinetContract } from './contract.ts';
+import {
+  type CabinetHandlers,
+  type CabinetReply,
+  cabinetApiRoot,
+  membersContract,
+  sharedCabinetContract,
+} from './contract.ts';
 import { sessionSecret } from './session-cookie.ts';
 
 export interface CabinetApiOptions {
@@ -27,35 +37,48 @@ export interface CabinetApiOptions {
   readonly sessions: MemberSessions;
   readonly turns: CabinetTurns;
   readonly handlers: CabinetHandlers;
+  readonly sharedHandlers: Pick<Handlers, SharedOperation>;
   /** Whether each answer is checked by its contract. */
   readonly checksAnswers: boolean;
 }
 
 /**
- * Opens the cabinet's API by its contract. A request passes these steps: origin, limit, session,
- * right, contract, passkey, handler.
+ * Opens the cabinet's API: its own contract, and operations of the partner contract below
+ * `/partner`. A request passes these steps: origin, limit, session, right, contract, passkey,
+ * handler.
  */
-export function cabinetApi(options: CabinetApiOptions): Promise<(call: Call) => Promise<Answer>> {
-  return openApi({
+export async function cabinetApi(options: CabinetApiOptions): Promise<(call: Call) => Promise<Answer>> {
+  const { handlers, sharedHandlers, checksAnswers } = options;
+  const common = { root: cabinetApiRoot, ignoreTrailingSlashes: false, checksAnswers };
+  const own = await openApi<CabinetOperation>({
+    ...common,
     document: sharedCabinetContract(),
-    root: cabinetApiRoot,
-    ignoreTrailingSlashes: false,
     door: () => new CabinetDoor(options),
-    handlers: options.handlers,
+    handlers,
     toAnswer,
-    checksAnswers: options.checksAnswers,
   });
+  const shared = await openApi<SharedOperation>({
+    ...common,
+    document: membersContract(),
+    door: () => new CabinetDoor(options, unknownObject),
+    handlers: sharedHandlers,
+    toAnswer: (reply) => fenced(partnerAnswer(reply)),
+  });
+  return (call) => (call.path.startsWith(`${cabinetApiRoot}/partner/`) ? shared(call) : own(call));
 }
 
 /** How members come in: from the cabinet's own pages, by session, role and passkey. */
-class CabinetDoor implements Door<CabinetOperation> {
+class CabinetDoor implements Door<MemberOperation> {
   readonly #options: CabinetApiOptions;
 
-  constructor(options: CabinetApiOptions) {
+  readonly badPath: Door<MemberOperation>['badPath'];
+
+  constructor(options: CabinetApiOptions, badPath?: Door<MemberOperation>['badPath']) {
     this.#options = options;
+    this.badPath = badPath;
   }
 
-  async admit(call: Call, id: CabinetOperation | null): Promise<void> {
+  async admit(call: Call, id: MemberOperation | null): Promise<void> {
     if (id === null) return;
     const { sessions, origin } = this.#options;
     const isOpen = operationRows[id].needs === 'nothing';
@@ -67,7 +90,7 @@ class CabinetDoor implements Door<CabinetOperation> {
     if (!isOpen && member) await countMember(member, this.#options);
   }
 
-  authorize(call: Call, id: CabinetOperation): void {
+  authorize(call: Call, id: MemberOperation): void {
     const row = operationRows[id];
     const member = sessionOf(call);
     if (!member) throw signedOut();
@@ -75,7 +98,7 @@ class CabinetDoor implements Door<CabinetOperation> {
     requireActive(member.partner.status, row, call.method === 'GET');
   }
 
-  async work<Result>({ call, body }: AnyRequest, id: CabinetOperation, handle: () => Promise<Result> | Result) {
+  async work<Result>({ call, body }: AnyRequest, id: MemberOperation, handle: () => Promise<Result> | Result) {
     requireStorable(body);
     const row = operationRows[id];
     const member = sessionOf(call);
@@ -86,7 +109,7 @@ class CabinetDoor implements Door<CabinetOperation> {
     });
   }
 
-  async #requireConfirmation(call: Call, { sessionId }: MemberCaller, id: CabinetOperation): Promise<void> {
+  async #requireConfirmation(call: Call, { sessionId }: MemberCaller, id: MemberOperation): Promise<void> {
     const approval = approvalOf(id, digestOf(call));
     await this.#options.sessions.requireConfirmation(sessionId, approval, call.header('x-confirmation'));
   }
@@ -158,17 +181,19 @@ function refuseOver({ allowed, resetMs }: { readonly allowed: boolean; readonly 
 }
 
 function toAnswer(reply: CabinetReply<CabinetOperation>, { res }: Call): Answer {
-  const headers = {
-    ...reply.headers,
-    'Referrer-Policy': 'no-referrer',
-    'Cross-Origin-Resource-Policy': 'same-origin',
-  };
+  const { headers = {} } = reply;
   if ('parts' in reply) {
     const { parts, type } = reply;
-    return { status: 200, type, headers, stream: () => sendParts(parts, res) };
+    return fenced({ status: 200, type, headers, stream: () => sendParts(parts, res) });
   }
-  if (reply.body === undefined) return { status: 204, headers };
-  return { status: 200, type: jsonType, headers, body: JSON.stringify(reply.body) };
+  if (reply.body === undefined) return fenced({ status: 204, headers });
+  return fenced({ status: 200, type: jsonType, headers, body: JSON.stringify(reply.body) });
+}
+
+/** An answer that no page of another site can load. */
+function fenced(answer: Answer): Answer {
+  const fence = { 'Referrer-Policy': 'no-referrer', 'Cross-Origin-Resource-Policy': 'same-origin' };
+  return { ...answer, headers: { ...answer.headers, ...fence } };
 }
 
 /**

@@ -2,7 +2,12 @@ import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Members } from '../../../accounts/members/members.ts';
 import type { OwnKeys } from '../../../accounts/members/own-keys.ts';
 import type { Passkeys } from '../../../accounts/members/passkeys.ts';
-import { type CabinetOperation, operationRows } from '../../../accounts/members/rights.ts';
+import {
+  type CabinetOperation,
+  type MemberOperation,
+  operationRows,
+  type SharedOperation,
+} from '../../../accounts/members/rights.ts';
 import type { MemberSessions } from '../../../accounts/members/sessions.ts';
 import type { PartnerService } from '../../../accounts/partners/partner-service.ts';
 import type { Actor, AuditedResult, AuditLog } from '../../../accounts/staff/audit/audit-log.ts';
@@ -10,17 +15,16 @@ import { addressPrefix } from '../../../base/limits/client-address.ts';
 import type { OrderService } from '../../../orders/order-service.ts';
 import type { ListCursors } from '../../../orders/read/list-cursor.ts';
 import type { OrderReads } from '../../../orders/read/order-reads.ts';
-import type { DeliveryLog } from '../../../webhooks/delivery-log.ts';
-import type { EndpointService } from '../../../webhooks/endpoint-service.ts';
-import type { Replays } from '../../../webhooks/replays.ts';
 import { type Call, memberOf } from '../api/call.ts';
+import type { Acting } from '../partner/handler.ts';
+import type { WebhookParts } from '../partner/webhooks.ts';
 import { CabinetTurns } from './cabinet-turns.ts';
 import type { Glance } from './glance.ts';
 import type { OwnLimits } from './own-limits.ts';
 import type { Statements } from './statements.ts';
 import type { Explorers } from './views.ts';
 
-export interface CabinetServices {
+export interface CabinetServices extends WebhookParts {
   /** Scheme and host at which browsers reach the cabinet. */
   readonly origin: string;
   readonly orm: MikroORM;
@@ -36,9 +40,6 @@ export interface CabinetServices {
   readonly orders: OrderReads;
   readonly orderService: OrderService;
   readonly explorers: Explorers;
-  readonly endpoints: EndpointService;
-  readonly deliveries: DeliveryLog;
-  readonly replays: Replays;
   readonly cursors: ListCursors;
   /** The cap on open orders of partners without one of their own. */
   readonly maxOpenOrders: number;
@@ -59,6 +60,8 @@ export interface CabinetParts extends CabinetServices {
     operation: CabinetOperation,
     work: (em: EntityManager) => Promise<AuditedResult<Result>>,
   ): Promise<Result>;
+  /** How handlers of the partner contract work for members. */
+  readonly acting: Acting;
 }
 
 export function cabinetParts(services: CabinetServices): CabinetParts {
@@ -67,16 +70,29 @@ export function cabinetParts(services: CabinetServices): CabinetParts {
     requestId: id,
     ip: addressPrefix(client.address),
   });
+  const turns = new CabinetTurns();
+  const actIn = async <Result>(
+    em: EntityManager,
+    call: Call,
+    operation: MemberOperation,
+    change: () => Promise<AuditedResult<Result>>,
+  ): Promise<Result> => {
+    const member = memberOf({ call });
+    const row = operationRows[operation];
+    await services.members.takeTurn(em, member, row);
+    const { result, ...about } = await change();
+    await services.audit.write(em, actor(member.memberId, call), row.auditedAs ?? operation, 'in the cabinet', about);
+    return result;
+  };
   return {
     ...services,
-    turns: new CabinetTurns(),
+    turns,
     actor,
-    act: ({ call }, operation, work) => {
-      const member = memberOf({ call });
-      return services.audit.act(actor(member.memberId, call), operation, 'in the cabinet', async (em) => {
-        await services.members.takeTurn(em, member, operationRows[operation]);
-        return work(em);
-      });
+    act: ({ call }, operation, work) =>
+      services.orm.em.fork().transactional((em) => actIn(em, call, operation, () => work(em))),
+    acting: {
+      part: (call, work) => turns.part(memberOf({ call }), work),
+      act: (em, call, id, change) => actIn(em, call, id as SharedOperation, change),
     },
   };
 }

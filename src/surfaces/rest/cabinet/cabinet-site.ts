@@ -2,6 +2,7 @@ import type { Limiter } from '../../../base/limits/limiter.ts';
 import type { Config } from '../../../config/settings.ts';
 import type { Answer } from '../api/answer.ts';
 import type { Call } from '../api/call.ts';
+import { webhookHandlers } from '../partner/webhooks.ts';
 import { accountHandlers } from './account-handlers.ts';
 import { cabinetApi } from './cabinet-api.ts';
 import { cabinetPages } from './cabinet-pages.ts';
@@ -24,8 +25,9 @@ export async function cabinetSite(options: CabinetSiteOptions): Promise<(call: C
   const { services, config, limiter, origin, checksAnswers } = options;
   const parts = cabinetParts(services);
   const handlers = { ...sessionHandlers(parts), ...accountHandlers(parts) };
-  const { sessions, turns } = parts;
-  const api = await cabinetApi({ config, origin, limiter, sessions, turns, handlers, checksAnswers });
+  const { sessions, turns, acting } = parts;
+  const sharedHandlers = webhookHandlers(parts, acting);
+  const api = await cabinetApi({ config, origin, limiter, sessions, turns, handlers, sharedHandlers, checksAnswers });
   const pages = cabinetPages();
   return async (call) => (call.path.startsWith(`${cabinetApiRoot}/`) ? api(call) : pages(call));
 }

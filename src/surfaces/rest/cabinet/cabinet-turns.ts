@@ -14,6 +14,8 @@ export class CabinetTurns {
   readonly #ofMember = new PartnerLanes({ working: 1, waiting: 30, waitMs });
   readonly #ofPartner = new PartnerLanes({ working: 2, waiting: 1_000, waitMs });
   readonly #ofAll = new PartnerLanes({ working: 3, waiting: 1_000, waitMs });
+  /** A replay and a test of a member, which wait without a connection. */
+  readonly #waits = new PartnerLanes({ working: 2, waiting: 30, waitMs });
   /** What ends access, and waits for the like of the same member only. */
   readonly #ends = new PartnerLanes({ working: 1, waiting: 30, waitMs });
 
@@ -22,9 +24,13 @@ export class CabinetTurns {
    *
    * @throws AppError rate_limited when too much of the member waits, or the turn does not come.
    */
-  work<Result>(who: Who, { endsAccess, hasOwnTurn }: OperationRow, work: () => Promise<Result>): Promise<Result> {
+  work<Result>(who: Who, { endsAccess, waitsElsewhere }: OperationRow, work: () => Promise<Result>): Promise<Result> {
     if (endsAccess) return this.#ends.work(who.memberId, work);
-    if (hasOwnTurn) return this.#ofMember.work(who.memberId, work);
+    return waitsElsewhere ? this.#waits.work(who.memberId, work) : this.part(who, work);
+  }
+
+  /** Does a part of an operation that waits elsewhere, when its turn has come. */
+  part<Result>(who: Who, work: () => Promise<Result>): Promise<Result> {
     return this.#ofMember.work(who.memberId, () => this.#amongMembers(who, work));
   }
 

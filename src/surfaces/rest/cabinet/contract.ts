@@ -1,8 +1,9 @@
 import type { Document } from 'openapi-backend';
-import type { CabinetOperation } from '../../../accounts/members/rights.ts';
+import { type CabinetOperation, sharedOperations } from '../../../accounts/members/rights.ts';
 import type { components, operations } from '../../../generated/cabinet.ts';
 import { cabinetContractJson } from '../../../generated/cabinet-contract.ts';
 import type { Call } from '../api/call.ts';
+import { sharedContract } from '../partner/contract.ts';
 
 /** The path prefix of the cabinet's API. */
 export const cabinetApiRoot = '/cabinet/api';
@@ -18,6 +19,23 @@ let shared: Document | undefined;
 export function sharedCabinetContract(): Document {
   shared ??= readCabinetContract();
   return shared;
+}
+
+let ofMembers: Document | undefined;
+
+/** The partner contract with the operations that members may use, and no other. */
+export function membersContract(): Document {
+  ofMembers ??= onlyShared(sharedContract());
+  return ofMembers;
+}
+
+function onlyShared(contract: Document): Document {
+  const paths = Object.entries(contract.paths ?? {}).flatMap(([path, item]) => {
+    const operations = Object.entries(item as Record<string, { operationId?: string }>);
+    const kept = operations.filter(([, { operationId }]) => sharedOperations.some((id) => id === operationId));
+    return kept.length === 0 ? [] : [[path, Object.fromEntries(kept)]];
+  });
+  return { ...contract, paths: Object.fromEntries(paths) };
 }
 
 export type Schemas = components['schemas'];

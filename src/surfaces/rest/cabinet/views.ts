@@ -10,8 +10,6 @@ import type {
   OrderDetails,
   PaymentDetails,
 } from '../../../orders/read/order-details.ts';
-import type { DeliveryView } from '../../../webhooks/delivery-log.ts';
-import type { WebhookEndpoint } from '../../../webhooks/webhook-endpoint.entity.ts';
 import type { Schemas } from './contract.ts';
 import type { MonthView, StatementEntry } from './statements.ts';
 
@@ -52,38 +50,6 @@ export function keyView(key: ApiKey, now: Date): Schemas['Key'] {
     created_at: text(key.createdAt),
     expires_at: textOrNull(key.expiresAt),
     last_used_at: textOrNull(key.lastUsedAt),
-  };
-}
-
-export function webhookView(endpoint: WebhookEndpoint): Schemas['Webhook'] {
-  return {
-    id: endpoint.id,
-    url: endpoint.url,
-    types: endpoint.types,
-    status: endpoint.status === 'enabled' ? 'enabled' : 'disabled',
-    disabled_reason: endpoint.disabledReason,
-    failures: endpoint.failures,
-    failing_since: textOrNull(endpoint.failingSince),
-    last_success_at: textOrNull(endpoint.lastSuccessAt),
-    last_failure_at: textOrNull(endpoint.lastFailureAt),
-    old_secret_until: textOrNull(endpoint.oldSecretUntil),
-    created_at: text(endpoint.createdAt),
-  };
-}
-
-export function deliveryView(delivery: DeliveryView): Schemas['Delivery'] {
-  return {
-    event_id: delivery.eventId,
-    type: delivery.type,
-    order_id: delivery.orderId,
-    is_replay: delivery.isReplay,
-    state: delivery.state,
-    created_at: delivery.createdAt,
-    next_attempt_at: delivery.nextAttemptAt,
-    ended_at: delivery.endedAt,
-    attempts: delivery.log.map(({ attempt, at, status, ms, error, answer = null }) => {
-      return { attempt, at, status, ms, error, answer };
-    }),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import type { AppError } from '../../../base/errors.ts';
 import type { Call } from '../api/call.ts';
 import type { Body, OperationId, Path, Query, Reply } from './contract.ts';
@@ -14,6 +15,26 @@ export type Handler<Id extends OperationId> = (request: ApiRequest<Id>) => Promi
 
 /** One handler for each operation of the contract. The compiler refuses a missing one. */
 export type Handlers = { readonly [Id in OperationId]: Handler<Id> };
+
+/** A change, with what the audit log says of it. */
+export interface Change<Result> {
+  readonly result: Result;
+  /** '<kind>:<id>'. */
+  readonly target: string;
+  readonly before?: Record<string, unknown>;
+  readonly after?: Record<string, unknown>;
+}
+
+/** How handlers work for their kind of caller. */
+export interface Acting {
+  /** Takes the caller's turn for a part of a request, where the whole one would wait in between. */
+  part<Result>(call: Call, work: () => Promise<Result>): Promise<Result>;
+  /**
+   * Runs a change in the transaction of `em`. For a member it takes the right again before, and
+   * writes the audit entry.
+   */
+  act<Result>(em: EntityManager, call: Call, id: OperationId, change: () => Promise<Change<Result>>): Promise<Result>;
+}
 
 /** Finds what an operation itself would refuse in a request that the contract refuses. */
 export type Refusal<Id extends OperationId> = (request: ApiRequest<Id>) => Promise<AppError | null>;

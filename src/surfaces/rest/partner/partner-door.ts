@@ -6,9 +6,10 @@ import { endpointNotFound } from '../../../webhooks/endpoint-service.ts';
 import { type Answer, jsonType } from '../api/answer.ts';
 import { type AnyRequest, type Door, notFound } from '../api/api.ts';
 import { type Call, turnOf } from '../api/call.ts';
-import { missingKey, verifySignature } from './authenticate.ts';
+import { callerOf, missingKey, verifySignature } from './authenticate.ts';
 import type { OperationId } from './contract.ts';
 import { docsAnswer, isDocs } from './docs.ts';
+import type { Acting } from './handler.ts';
 import { type NearbyRows, type OperationRow, operationRows } from './operations.ts';
 import type { RateLimit } from './rate-limit.ts';
 
@@ -45,16 +46,24 @@ export class PartnerDoor implements Door<OperationId> {
     });
   }
 
-  /** A malformed id gets the same answer as an unknown one, so that the answer reveals nothing. */
-  badPath(path: AnyRequest['path']): AppError {
-    if ('order_id' in path) return orderNotFound();
-    return 'endpoint_id' in path ? endpointNotFound() : notFound();
-  }
+  readonly badPath = unknownObject;
 
   async elsewhere(call: Call): Promise<Answer | null> {
     return isDocs(call) ? docsAnswer(call) : null;
   }
 }
+
+/** A malformed id gets the same answer as an unknown one, so that the answer reveals nothing. */
+export function unknownObject(path: AnyRequest['path']): AppError {
+  if ('order_id' in path) return orderNotFound();
+  return 'endpoint_id' in path ? endpointNotFound() : notFound();
+}
+
+/** How handlers work for keys. */
+export const actingForKeys = (lanes: PartnerLanes): Acting => ({
+  part: (call, work) => lanes.work(callerOf(call).partner.id, work),
+  act: async (_em, _call, _id, change) => (await change()).result,
+});
 
 /**
  * Checks the key's rights to the operation before the request is read or validated.

@@ -1,6 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { AppError } from '../../../base/errors.ts';
-import type { PartnerLanes } from '../../../base/limits/partner-lanes.ts';
 import type { components } from '../../../generated/openapi.ts';
 import type { Effect, RepeatableRequests, RepeatedAnswer } from '../../../orders/repeatable-requests.ts';
 import type { DeliveryLog, DeliveryView, ReplayRequest } from '../../../webhooks/delivery-log.ts';
@@ -15,7 +14,7 @@ import type { Json } from '../api/json.ts';
 import { moment, wholeNumber } from '../api/query-values.ts';
 import { callerOf } from './authenticate.ts';
 import { apiRoot, type Body } from './contract.ts';
-import type { Handlers } from './handler.ts';
+import type { Acting, Handlers } from './handler.ts';
 
 type Schemas = components['schemas'];
 type SecretAnswer = Schemas['WebhookEndpointSecret'];
@@ -29,16 +28,11 @@ export interface WebhookParts {
   readonly deliveries: DeliveryLog;
   readonly requests: RepeatableRequests;
   readonly replays: Replays;
-  /** The turns of partners at the connections of requests. */
-  readonly lanes: PartnerLanes;
 }
 
 /** The operations below /partner/webhook-endpoints. */
-export function webhookHandlers({ endpoints, deliveries, requests, replays, lanes }: WebhookParts) {
+export function webhookHandlers({ endpoints, deliveries, requests, replays }: WebhookParts, { part, act }: Acting) {
   const waits = new TestWaits();
-  /** A part of a request that takes its turn, where the whole one would wait in between. */
-  const part = <Result>(call: Call, work: () => Promise<Result>): Promise<Result> =>
-    lanes.work(callerOf(call).partner.id, work);
   /** The key of a POST. `path` is what follows the list of endpoints. */
   const keyOf = (call: Call, path: string) => repeatable(call, `POST ${endpointsPath}${path.toLowerCase()}`);
   /** Runs a POST once for each idempotency key. */
@@ -60,7 +54,10 @@ export function webhookHandlers({ endpoints, deliveries, requests, replays, lane
       const changes = { ...changesOf(body), url: body.url };
       let made: string | null = null;
       const answer = await once(call, '', async (em) => {
-        const { endpoint, secret } = await endpoints.create(callerOf(call).partner.id, changes, em);
+        const { endpoint, secret } = await act(em, call, 'createWebhookEndpoint', async () => {
+          const result = await endpoints.create(callerOf(call).partner.id, changes, em);
+          return { result, target: `webhook:${result.endpoint.id}`, after: { types: null, ...body } };
+        });
         made = secret;
         return { stored: markedJson(endpoint, secret), status: 201, orderId: null };
       });
@@ -73,20 +70,38 @@ export function webhookHandlers({ endpoints, deliveries, requests, replays, lane
     },
     updateWebhookEndpoint: async ({ path, body, call }) => {
       const partnerId = callerOf(call).partner.id;
-      const endpoint = await endpoints.change(partnerId, path.endpoint_id, changesOf(body), 'partner');
-      return { status: 200, body: json(endpointView(endpoint)) };
+      const { endpoint_id: id } = path;
+      const { stored } = await requests.run(partnerId, null, async (em) => {
+        const endpoint = await act(em, call, 'updateWebhookEndpoint', async () => {
+          const result = await endpoints.change(partnerId, id, changesOf(body), 'partner', em);
+          return { result, target: `webhook:${id}`, after: body };
+        });
+        return { stored: JSON.stringify(endpointView(endpoint)), status: 200, orderId: null };
+      });
+      return { status: 200, body: stored };
     },
     deleteWebhookEndpoint: async ({ path, call }) => {
       const before = await own(call, path.endpoint_id);
-      await endpoints.delete(callerOf(call).partner.id, path.endpoint_id);
+      const { id, url } = before;
+      const partnerId = callerOf(call).partner.id;
+      await requests.run(partnerId, null, (em) =>
+        act(em, call, 'deleteWebhookEndpoint', async () => {
+          await endpoints.delete(partnerId, id, em);
+          const result = { stored: '', status: 200 as const, orderId: null };
+          return { result, target: `webhook:${id}`, before: { url } };
+        }),
+      );
       return { status: 200, body: json(endpointView(before)) };
     },
     rotateWebhookSecret: async ({ path, body, call }) => {
       const partnerId = callerOf(call).partner.id;
       let made: string | null = null;
       const answer = await once(call, `/${path.endpoint_id}/rotate-secret`, async (em) => {
-        const hours = body.old_secret_hours;
-        const { endpoint, secret } = await endpoints.rotateSecret(partnerId, path.endpoint_id, hours, em);
+        const { endpoint, secret } = await act(em, call, 'rotateWebhookSecret', async () => {
+          const hours = body.old_secret_hours;
+          const result = await endpoints.rotateSecret(partnerId, path.endpoint_id, hours, em);
+          return { result, target: `webhook:${path.endpoint_id}`, after: { ...body } };
+        });
         made = secret;
         return { stored: markedJson(endpoint, secret), status: 200, orderId: null };
       });
@@ -110,7 +125,8 @@ export function webhookHandlers({ endpoints, deliveries, requests, replays, lane
       const endpoint = await own(call, path.endpoint_id);
       const limit = wholeNumber(query.limit, usualLimit);
       const page = await deliveries.list(endpoint, { state: query.state ?? null, limit, cursor: query.cursor ?? null });
-      const data = page.deliveries.map(deliveryView);
+      const isForPerson = callerOf(call).kind === 'member';
+      const data = page.deliveries.map((delivery) => deliveryView(delivery, isForPerson));
       return { status: 200, body: json({ data, has_more: page.nextCursor !== null, next_cursor: page.nextCursor }) };
     },
     replayWebhookEvents: async ({ path, body, call }) => {
@@ -157,7 +173,8 @@ function endpointView(endpoint: WebhookEndpoint): Schemas['WebhookEndpoint'] {
   };
 }
 
-function deliveryView(delivery: DeliveryView): Schemas['WebhookDelivery'] {
+/** @param isForPerson whether it has what only people of the partner see. */
+function deliveryView(delivery: DeliveryView, isForPerson: boolean): Schemas['WebhookDelivery'] {
   return {
     event_id: delivery.eventId,
     type: delivery.type,
@@ -167,7 +184,9 @@ function deliveryView(delivery: DeliveryView): Schemas['WebhookDelivery'] {
     created_at: delivery.createdAt,
     next_attempt_at: delivery.nextAttemptAt,
     ended_at: delivery.endedAt,
-    attempts: delivery.log.map(({ attempt, at, status, ms, error }) => ({ attempt, at, status, ms, error })),
+    attempts: delivery.log.map(({ attempt, at, status, ms, error, answer = null }) => {
+      return { attempt, at, status, ms, error, ...(isForPerson ? { answer } : {}) };
+    }),
   };
 }
 
