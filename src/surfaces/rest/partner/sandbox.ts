@@ -10,9 +10,8 @@ import type { EndpointService } from '../../../webhooks/endpoint-service.ts';
 import { callerOf } from '../api/authenticate.ts';
 import { numberSource } from '../api/body.ts';
 import type { Call } from '../api/call.ts';
-import { apiRoot, type Json } from '../api/contract.ts';
+import { apiRoot, json } from '../api/contract.ts';
 import { repeatable, replayedHeader } from '../api/idempotency-header.ts';
-import { amountedJson } from '../api/json-writer.ts';
 import type { Handlers } from './handler.ts';
 
 type Schemas = components['schemas'];
@@ -62,7 +61,7 @@ export function sandboxHandlers({ sandbox, endpoints, requests }: SandboxParts) 
         blocks: body.blocks ?? 0,
       };
       return once(call, path.order_id, 'deposits', async (opening, orderId, partnerId, em) =>
-        amountedJson<Schemas['SandboxDeposits']>(depositsBody(await opening.deposit(partnerId, orderId, asked, em))),
+        json<Schemas['SandboxDeposits']>(depositsBody(await opening.deposit(partnerId, orderId, asked, em))),
       );
     },
     expireSandboxOrder: ({ path, call }) =>
@@ -90,10 +89,6 @@ export function sandboxHandlers({ sandbox, endpoints, requests }: SandboxParts) 
       return { status: 200, body: stored, headers: replayedHeader(isReplayed) };
     },
   } satisfies Partial<Handlers>;
-}
-
-function json<Shape>(value: Shape): Json<Shape> {
-  return JSON.stringify(value);
 }
 
 function changed({ id, status, expiresAt }: Order): string {

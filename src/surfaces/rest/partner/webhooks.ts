@@ -11,7 +11,7 @@ import { TestWaits } from '../../../webhooks/test-waits.ts';
 import type { WebhookEndpoint } from '../../../webhooks/webhook-endpoint.entity.ts';
 import { callerOf } from '../api/authenticate.ts';
 import type { Call } from '../api/call.ts';
-import { apiRoot, type Body, type Json } from '../api/contract.ts';
+import { apiRoot, type Body, json } from '../api/contract.ts';
 import { repeatable, replayedHeader } from '../api/idempotency-header.ts';
 import { moment, wholeNumber } from '../api/query-values.ts';
 import type { Handlers } from './handler.ts';
@@ -131,9 +131,6 @@ function markedJson(endpoint: WebhookEndpoint, secret: string): string {
 }
 
 /** These answers hold no amounts. */
-function json<Shape>(value: Shape): Json<Shape> {
-  return JSON.stringify(value);
-}
 
 function endpointView(endpoint: WebhookEndpoint): Schemas['WebhookEndpoint'] {
   return {
