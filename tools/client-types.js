@@ -5,10 +5,24 @@ import ts from 'typescript';
 
 const header = '// Generated from openapi.yaml by npm run generate. Do not edit.\n';
 
-/** An amount is a member of type `number`; the client asks for `Amounts: string`. */
+/** The schema of the amounts of answers, which has both forms. Those of requests are numbers. */
+const isAnswered = ({ type }) => Array.isArray(type) && type.includes('number');
+
+/** The client sends and gets amounts as strings, since it asks for `Amounts: string`. */
 function amountAsText(schema) {
-  if (schema.type === 'number') return ts.factory.createKeywordTypeNode(ts.SyntaxKind.StringKeyword);
-  return undefined;
+  return schema.type === 'number' || isAnswered(schema)
+    ? ts.factory.createKeywordTypeNode(ts.SyntaxKind.StringKeyword)
+    : undefined;
+}
+
+/** The gateway writes each amount of an answer as a number with exact digits. */
+function amountAsJson(schema) {
+  return isAnswered(schema) ? ts.factory.createTypeReferenceNode('JsonNumber') : undefined;
+}
+
+/** Types of the contract for the gateway itself. */
+export async function gatewayTypes(url) {
+  return astToString(await openapiTS(url, { exportType: true, transform: amountAsJson }));
 }
 
 /** The schema Error is exported by another name, since each program has an Error of its own. */

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { parse } from 'yaml';
 import { buildOrExit } from './build.js';
-import { cabinetTypes, clientOperations, clientTypes } from './client-types.js';
+import { cabinetTypes, clientOperations, clientTypes, gatewayTypes } from './client-types.js';
 import { consoleOperations } from './console-operations.js';
 import { guides } from './guides.js';
 
@@ -34,11 +34,8 @@ function run(script) {
 }
 
 const document = parse(readFileSync(new URL('openapi.yaml', root), 'utf8'));
-const contract = await openapiTS(new URL('openapi.yaml', root), { exportType: true });
-emit(
-  'src/generated/openapi.ts',
-  `// Generated from openapi.yaml by npm run generate. Do not edit.\n${astToString(contract)}`,
-);
+const contract = await gatewayTypes(new URL('openapi.yaml', root));
+emit('src/generated/openapi.ts', `// Generated from openapi.yaml by npm run generate. Do not edit.\n${contract}`);
 emit(
   'src/generated/contract.ts',
   `// Generated from openapi.yaml by npm run generate. Do not edit.\n/** The contract as JSON, which is read faster than YAML. */\nexport const contractJson =\n  ${JSON.stringify(JSON.stringify(document))};\n`,

@@ -804,6 +804,11 @@ export type components = {
         /** @description Network identifier, for example BTC, TRC20 or ERC20. */
         Network: string;
         /**
+         * @description An amount or a rate, exact to its last digit. It is a JSON number, and a string of the same
+         *     digits in answers to requests with the header `Amounts: string`.
+         */
+        Amount: JsonNumber;
+        /**
          * @description `float` settles at the rate when the deposit is confirmed, `fixed` at the quoted rate.
          * @enum {string}
          */
@@ -841,9 +846,9 @@ export type components = {
             /** @description Payouts are made. */
             is_withdraw_enabled: boolean;
             /** @description Smallest amount per order, in the coin's units. */
-            min_amount: number;
+            min_amount: components["schemas"]["Amount"];
             /** @description Largest amount per order, in the coin's units. */
-            max_amount: number;
+            max_amount: components["schemas"]["Amount"];
             /**
              * Format: int32
              * @description Confirmations that a deposit needs.
@@ -895,9 +900,9 @@ export type components = {
              */
             decimals: number;
             /** @description Smallest amount per order. */
-            min_amount: number;
+            min_amount: components["schemas"]["Amount"];
             /** @description Largest amount per order. */
-            max_amount: number;
+            max_amount: components["schemas"]["Amount"];
             /**
              * Format: int32
              * @description Confirmations that a deposit needs.
@@ -924,9 +929,9 @@ export type components = {
         /** @description The smallest and the largest amount of a coin. */
         AmountLimits: {
             /** @description Smallest amount. */
-            min: number;
+            min: components["schemas"]["Amount"];
             /** @description Largest amount. */
-            max: number;
+            max: components["schemas"]["Amount"];
         };
         /** @description The limits of a pair on both sides. `to` follows from `from` at the quoted terms. */
         PairLimits: {
@@ -1007,11 +1012,11 @@ export type components = {
             network_to: components["schemas"]["Network"];
             rate_type: components["schemas"]["RateType"];
             /** @description Amount to be deposited. */
-            amount_from: number;
+            amount_from: components["schemas"]["Amount"];
             /** @description Amount to be paid out. */
-            amount_to: number;
+            amount_to: components["schemas"]["Amount"];
             /** @description Units of `coin_to` paid out for each unit of `coin_from`, after all fees. */
-            rate: number;
+            rate: components["schemas"]["Amount"];
             /**
              * Format: int32
              * @description As in a quote of `GET /partner/rates`. With a fixed `quote_id`: whole seconds for which
@@ -1041,11 +1046,11 @@ export type components = {
             coin_to: components["schemas"]["Coin"];
             rate_type: components["schemas"]["RateType"];
             /** @description Units of `coin_to` paid out for each unit of `coin_from`, after all fees. */
-            rate: number;
+            rate: components["schemas"]["Amount"];
             /** @description Smallest amount of `coin_from` for this pair. */
-            min_amount: number;
+            min_amount: components["schemas"]["Amount"];
             /** @description Largest amount of `coin_from` for this pair. */
-            max_amount: number;
+            max_amount: components["schemas"]["Amount"];
             /**
              * Format: int32
              * @description Null for `float`. For `fixed`, whole seconds for which a new order gets this rate. When
@@ -1104,17 +1109,17 @@ export type components = {
          */
         QuoteParts: {
             /** @description Price of a unit of `coin_from` before fees. */
-            mid: number;
+            mid: components["schemas"]["Amount"];
             /** @description `amount_from` at the price before fees. */
-            gross: number;
+            gross: components["schemas"]["Amount"];
             /** @description Our fee. */
-            service_fee: number;
+            service_fee: components["schemas"]["Amount"];
             /** @description Your share. */
-            partner_markup: number;
+            partner_markup: components["schemas"]["Amount"];
             /** @description Fee of the payout's network. */
-            network_fee: number;
+            network_fee: components["schemas"]["Amount"];
             /** @description What rounding down to the decimals of `coin_to` takes. */
-            rounding: number;
+            rounding: components["schemas"]["Amount"];
         };
         /** @description A quote that binds until `expires_at`. */
         BindingQuote: {
@@ -1143,14 +1148,14 @@ export type components = {
             /** @description A limit took the place of the amount that was sent. */
             clamped: boolean;
             /** @description Amount to be deposited. */
-            amount_from: number;
+            amount_from: components["schemas"]["Amount"];
             /** @description Amount to be paid out. */
-            amount_to: number;
+            amount_to: components["schemas"]["Amount"];
             /**
              * @description Units of `coin_to` paid out for each unit of `coin_from`. `amount_to` is `amount_from ×
              *     rate`, rounded down to the decimals of `coin_to`.
              */
-            rate: number;
+            rate: components["schemas"]["Amount"];
             parts: components["schemas"]["QuoteParts"];
             limits: components["schemas"]["PairLimits"];
             /**
@@ -1300,12 +1305,12 @@ export type components = {
             coin_to: components["schemas"]["Coin"];
             network_to: components["schemas"]["Network"];
             /** @description Amount to be deposited. */
-            amount_from_expected: number;
+            amount_from_expected: components["schemas"]["Amount"];
             /** @description Amount to be paid out. */
-            amount_to_expected: number;
+            amount_to_expected: components["schemas"]["Amount"];
             rate_type: components["schemas"]["RateType"];
             /** @description The rate at creation. */
-            rate_quoted: number;
+            rate_quoted: components["schemas"]["Amount"];
             /** @description Address to which the user sends the coins. */
             deposit_address: string;
             /** @description Memo or tag that the deposit must carry; null when there is none. */
@@ -1352,7 +1357,7 @@ export type components = {
             coin: components["schemas"]["Coin"];
             network: components["schemas"]["Network"];
             /** @description Amount that arrived. */
-            amount: number;
+            amount: components["schemas"]["Amount"];
             /**
              * Format: int32
              * @description Confirmations so far.
@@ -1392,19 +1397,19 @@ export type components = {
             /** @description False for the quoted terms, true once the deposit decided them. */
             is_final: boolean;
             /** @description Price before fees that the terms amount to. */
-            mid: number;
+            mid: components["schemas"]["Amount"];
             /** @description The service fee. */
-            service_fee: number;
+            service_fee: components["schemas"]["Amount"];
             /** @description Your own share. */
-            partner_markup: number;
+            partner_markup: components["schemas"]["Amount"];
             /** @description The fee for the payout's transaction. */
-            network_fee: number;
+            network_fee: components["schemas"]["Amount"];
             /** @description Price after all fees. It is the quoted one unless other terms were decided. */
-            rate: number;
+            rate: components["schemas"]["Amount"];
             /** @description Amount that is exchanged. */
-            amount_from: number;
+            amount_from: components["schemas"]["Amount"];
             /** @description Amount that is paid out. */
-            amount_to: number;
+            amount_to: components["schemas"]["Amount"];
         };
         /** @description The payout. */
         OrderPayout: {
@@ -1413,7 +1418,7 @@ export type components = {
             coin: components["schemas"]["Coin"];
             network: components["schemas"]["Network"];
             /** @description Amount that the recipient gets. */
-            amount: number;
+            amount: components["schemas"]["Amount"];
             /**
              * @description `pending` until it is broadcast, `confirmed` once it is final on its chain.
              * @enum {string}
@@ -1442,9 +1447,9 @@ export type components = {
             coin: components["schemas"]["Coin"];
             network: components["schemas"]["Network"];
             /** @description Amount that is sent back. */
-            amount: number;
+            amount: components["schemas"]["Amount"];
             /** @description Network fee that was kept. */
-            fee: number;
+            fee: components["schemas"]["Amount"];
             /** @description Transaction of the deposit. */
             deposit_txid: string;
             /**
@@ -1541,14 +1546,14 @@ export type components = {
              */
             action: "exchange" | "refund";
             /** @description The payout of an exchange. */
-            amount_to?: number;
+            amount_to?: components["schemas"]["Amount"];
             /**
              * Format: date-time
              * @description Until when that payout is honoured.
              */
             valid_until?: string;
             /** @description What a refund sends back, in `coin_from`, at the present network fee. */
-            amount?: number;
+            amount?: components["schemas"]["Amount"];
             /** @description What has to be set before the answer. */
             needs?: "refund_address"[];
         };
@@ -1997,7 +2002,7 @@ export type components = {
             /** @description Network of the coin. */
             network: string;
             /** @description Amount of each deposit. */
-            amount: number;
+            amount: components["schemas"]["Amount"];
             /** @description The order's deposit address. */
             address: string;
             /** @description The memo or tag that was sent. */
@@ -2116,9 +2121,9 @@ export type components = {
             /** @description Identifier of the request; quote it to support. */
             request_id: string;
             /** @description The pair's minimum, when an amount is outside the limits. */
-            min_amount?: number;
+            min_amount?: components["schemas"]["Amount"];
             /** @description The pair's maximum, when an amount is outside the limits. */
-            max_amount?: number;
+            max_amount?: components["schemas"]["Amount"];
             limits?: components["schemas"]["PairLimits"];
             /**
              * Format: uuid

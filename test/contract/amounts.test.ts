@@ -1,4 +1,5 @@
 import { addressExample } from '../../src/chains/addresses/address.ts';
+import { amountNames } from '../../src/surfaces/rest/api/amounts.ts';
 import { readContract } from '../../src/surfaces/rest/partner/contract.ts';
 import { query } from '../support/database/database.ts';
 import { askAbout } from '../support/gateway/asked-orders.ts';
@@ -59,6 +60,7 @@ function at(ref: string): unknown {
   return steps.reduce((node: unknown, step) => (node as Record<string, unknown>)[step], document as unknown);
 }
 
+const isObject = ({ type }: Part) => type === 'object';
 const isNumber = ({ type }: Part) => [type ?? []].flat().includes('number');
 const operations = Object.values(document.paths ?? {}).flatMap((path) =>
   Object.values(path as Record<string, ContractOperation>),
@@ -78,14 +80,20 @@ describe('the contract', () => {
     expect(isDocumented).toBe(hasAmounts);
   });
 
+  it('tells both forms of every amount of an answer', () => {
+    const answers = reached(operations.map(({ responses }) => responses));
+    expect(answers.filter(({ type }) => type === 'number')).toEqual([]);
+    expect(answers.filter(({ type }) => Array.isArray(type) && type.join() === 'number,string')).toHaveLength(1);
+  });
+
   it('gives each name of an answer either amounts or whole numbers, and no list of amounts', () => {
     const schemas = reached(document.components?.schemas);
     const named = schemas.flatMap(({ properties = {} }) => Object.entries(properties));
-    const amounts = new Set(named.filter(([, part]) => isNumber(part)).map(([name]) => name));
+    const amounts = amountNames(document);
     const wholes = named.filter(([, { type }]) => [type ?? []].flat().includes('integer')).map(([name]) => name);
     expect(amounts.size).toBeGreaterThan(5);
     expect(wholes.filter((name) => amounts.has(name))).toEqual([]);
-    expect(schemas.filter(({ items }) => items && isNumber(items))).toEqual([]);
+    expect(schemas.filter(({ items }) => reached(items).some(isNumber) && !reached(items).some(isObject))).toEqual([]);
   });
 });
 

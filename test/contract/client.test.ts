@@ -1,5 +1,6 @@
 import { type CreateOrder, type OperationId, PartnerClient, PartnerError } from '../../client/src/main.ts';
 import { addressExample } from '../../src/chains/addresses/address.ts';
+import { amountNames } from '../../src/surfaces/rest/api/amounts.ts';
 import { readContract } from '../../src/surfaces/rest/partner/contract.ts';
 import { query } from '../support/database/database.ts';
 import { askAbout } from '../support/gateway/asked-orders.ts';
@@ -115,21 +116,13 @@ const calls: { readonly [Id in Exclude<OperationId, 'streamEvents'>]: () => Prom
   getDocument: () => client.getDocument(),
 };
 
-/** Names of the contract whose values are amounts. */
-const amountNames = new Set(
-  Object.values((readContract().components?.schemas ?? {}) as Record<string, { properties?: object }>).flatMap(
-    ({ properties = {} }) =>
-      Object.entries(properties)
-        .filter(([, schema]) => (schema as { type?: unknown }).type === 'number')
-        .map(([name]) => name),
-  ),
-);
+const amounts = amountNames(readContract());
 
 /** Every amount of an answer, wherever it is. */
 function amountsIn(value: unknown): unknown[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, member]) =>
-    amountNames.has(name) && member !== null && typeof member !== 'object' ? [member] : amountsIn(member),
+    amounts.has(name) && member !== null && typeof member !== 'object' ? [member] : amountsIn(member),
   );
 }
 

@@ -49,22 +49,17 @@ function closed(schema: Json): Json {
   return copy;
 }
 
-/** A decimal string in plain notation, as an amount is with `Amounts: string`. */
-const decimalText = { type: 'string', pattern: '^(0|[1-9][0-9]*)(\\.[0-9]*[1-9])?$' };
-
-/** Every amount as a string: the schemas of answers to requests with `Amounts: string`. */
-function withTextAmounts(schema: Json): Json {
-  if (Array.isArray(schema)) return schema.map(withTextAmounts);
-  if (typeof schema !== 'object' || schema === null) return schema;
-  if (schema.type === 'number') return decimalText;
-  return Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, withTextAmounts(value)]));
-}
-
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true, strictNumbers: true });
 addFormats.default(ajv);
 const contract = { components: closed(document.components), paths: closed(document.paths) };
-ajv.addSchema({ $id: 'contract', ...contract });
-ajv.addSchema({ $id: 'contract-text', ...withTextAmounts(contract) });
+/** The contract with one form of amounts only: that of the answers to a request. */
+const withAmounts = (type: 'number' | 'string') => {
+  const { schemas, ...others } = contract.components;
+  const Amount = { ...schemas.Amount, type };
+  return { paths: contract.paths, components: { ...others, schemas: { ...schemas, Amount } } };
+};
+ajv.addSchema({ $id: 'contract', ...withAmounts('number') });
+ajv.addSchema({ $id: 'contract-text', ...withAmounts('string') });
 const validators = new Map<string, ValidateFunction>();
 
 function resolve<T>(node: T & { $ref?: string }): T {

@@ -17,7 +17,11 @@ const document = {
             description: 'A thing.',
             content: {
               'application/json': {
-                schema: { type: 'object', required: ['name'], properties: { name: { type: 'string' } } },
+                schema: {
+                  type: 'object',
+                  required: ['name'],
+                  properties: { name: { type: 'string' }, rate: { type: ['number', 'string'], pattern: '^[0-9.]+$' } },
+                },
               },
             },
           },
@@ -33,7 +37,7 @@ const openDoor: Door<'getThing'> = {
   work: (_request, _id, handle) => handle(),
 };
 
-async function answerOf(body: unknown, checksAnswers: boolean): Promise<Answer> {
+async function answerOf(body: unknown, checksAnswers: boolean, headers = {}): Promise<Answer> {
   const api = await openApi({
     document,
     root: '/api',
@@ -43,7 +47,7 @@ async function answerOf(body: unknown, checksAnswers: boolean): Promise<Answer> 
     toAnswer: (reply: unknown) => ({ status: 200, type: jsonType, body: JSON.stringify(reply) }),
     checksAnswers,
   });
-  const req = { method: 'GET', url: '/api/thing', headers: {} } as IncomingMessage;
+  const req = { method: 'GET', url: '/api/thing', headers } as IncomingMessage;
   const client = { address: '127.0.0.1', isSecure: false, isLocal: true, isBehindProxy: false };
   return api(new Call(req, {} as ServerResponse, 'a request', client));
 }
@@ -53,6 +57,13 @@ describe('an answer that is none of the contract', () => {
     await expect(answerOf({ name: 5 }, true)).rejects.toThrow('the answer of getThing is none of the contract: /name');
     await expect(answerOf({}, true)).rejects.toThrow("must have required property 'name'");
     expect((await answerOf({ name: 'a' }, true)).body).toBe('{"name":"a"}');
+  });
+
+  it('is found too where the request asks for amounts as strings', async () => {
+    const asText = { amounts: 'string' };
+    await expect(answerOf({ name: 5, rate: 1 }, true, asText)).rejects.toThrow('/name must be string');
+    await expect(answerOf({ name: 'a', rate: -1 }, true, asText)).rejects.toThrow('/rate must match pattern');
+    expect((await answerOf({ name: 'a', rate: 1.5 }, true, asText)).status).toBe(200);
   });
 
   it('is sent where they are not', async () => {

@@ -13,21 +13,24 @@ let amounts: RegExp | undefined;
 
 /**
  * Turns every amount in the JSON text of an answer into a string of the same digits. An amount is a
- * member whose type in the contract is `number`; other numbers are of type `integer`.
+ * member whose schema is the contract's `Amount`; other numbers are whole. The texts of repeatable
+ * requests are stored with numbers, so that a form is chosen only when an answer is sent.
+ *
+ * A quotation mark inside a string of JSON is escaped, so that no text looks like a member. Parsing
+ * the text with the sources of its numbers would give the same, for ten times the CPU time.
  */
 export function amountsAsText(json: string): string {
   amounts ??= new RegExp(`"(${[...amountNames(JSON.parse(contractJson))].join('|')})":(-?[0-9][0-9.eE+-]*)`, 'g');
-  // A quotation mark inside a string is escaped, so that no text looks like a member.
   return json.replace(amounts, '"$1":"$2"');
 }
 
-/** Names of all members of the contract whose type is `number`. */
+const amountSchema = '#/components/schemas/Amount';
+
+/** Names of all members of answers that are amounts. */
 export function amountNames(schema: unknown, found = new Set<string>()): Set<string> {
   if (typeof schema !== 'object' || schema === null) return found;
-  const { properties } = schema as { properties?: Readonly<Record<string, { type?: string | readonly string[] }>> };
-  for (const [name, { type }] of Object.entries(properties ?? {})) {
-    if ([type].flat().includes('number')) found.add(name);
-  }
+  const { properties } = schema as { properties?: Readonly<Record<string, { readonly $ref?: string }>> };
+  for (const [name, { $ref }] of Object.entries(properties ?? {})) if ($ref === amountSchema) found.add(name);
   for (const part of Object.values(schema)) amountNames(part, found);
   return found;
 }

@@ -1,6 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import type { Context, Document } from 'openapi-backend';
 import { AppError, errorFromFaults, type FieldFault, isShapeFault } from '../../../base/errors.ts';
+import { amountsAsText } from './amounts.ts';
 import { type Answer, jsonType } from './answer.ts';
 import { ContractBackend, ContractRequest, type OperationShape } from './backend.ts';
 import { parseBody, readBody, readTextAmounts } from './body.ts';
@@ -171,10 +172,10 @@ function refusalOf(security: Context['security']): unknown {
 /** @throws Error when an answer is none of the contract. */
 function checkAnswer({ api, operation, response }: Context, call: Call): Answer {
   const { status, type, body, headers } = response as Answer;
-  // The contract describes amounts as numbers.
-  const isPlainJson = type === jsonType && headers?.['Content-Encoding'] === undefined && !call.wantsTextAmounts;
+  const isPlainJson = type === jsonType && headers?.['Content-Encoding'] === undefined;
   if (!operation || !isPlainJson || body === undefined) return response;
-  const { errors } = api.validateResponse(JSON.parse(body.toString()), operation, status);
+  const sent = call.wantsTextAmounts ? amountsAsText(body.toString()) : body.toString();
+  const { errors } = api.validateResponse(JSON.parse(sent), operation, status);
   if (errors) {
     const [{ instancePath, message } = { instancePath: '', message: '' }] = errors as ErrorObject[];
     throw new Error(`the answer of ${operation.operationId} is none of the contract: ${instancePath} ${message}`);

@@ -4,7 +4,7 @@ import type { Assets } from '../../../market/currencies/assets.ts';
 import type { Currency } from '../../../market/currencies/currency.entity.ts';
 import type { CurrencyCatalogue } from '../../../market/currencies/currency-catalogue.ts';
 import { CachedJson } from '../api/cached-bytes.ts';
-import { type Amounted, amountedJson } from '../api/json-writer.ts';
+import { json } from '../api/json.ts';
 import type { Handler } from './handler.ts';
 
 type AssetBody = components['schemas']['Asset'];
@@ -18,14 +18,14 @@ export function listAssetsHandler(catalogue: CurrencyCatalogue, assets: Assets):
       const data = rows.filter((row) => row.isActive).map((row) => assetBody(row, assets));
       written = {
         rows,
-        json: new CachedJson(amountedJson<components['schemas']['AssetList']>({ data, has_more: false })),
+        json: new CachedJson(json({ data, has_more: false })),
       };
     }
     return written.json.answer(call, { 'Cache-Control': 'public, max-age=5' });
   };
 }
 
-function assetBody(row: Currency, assets: Assets): Amounted<AssetBody> {
+function assetBody(row: Currency, assets: Assets): AssetBody {
   const { id, chainId, standsFor, tag } = assets.of(row);
   return {
     asset: id,

@@ -1,12 +1,11 @@
-import type { Document } from 'openapi-backend';
 import { AppError } from '../../../base/errors.ts';
-import { formatDecimal } from '../../../base/money.ts';
+import { jsonNumber } from '../../../base/money.ts';
 import type { components } from '../../../generated/openapi.ts';
 import type { Currency } from '../../../market/currencies/currency.entity.ts';
 import type { CurrencyCatalogue } from '../../../market/currencies/currency-catalogue.ts';
 import { coinIcon, coinIconPath } from '../../../market/currencies/icons.ts';
 import { CachedBytes, CachedJson } from '../api/cached-bytes.ts';
-import { type Exact, jsonWriter } from '../api/json-writer.ts';
+import { json } from '../api/json.ts';
 import type { Handler } from './handler.ts';
 
 type CurrencyBody = components['schemas']['Currency'];
@@ -14,14 +13,13 @@ type CurrencyBody = components['schemas']['Currency'];
 const yearSec = 31_536_000;
 
 /** GET /currencies. Its bytes are written once for each change of the catalogue. */
-export function listCurrenciesHandler(document: Document, catalogue: CurrencyCatalogue): Handler<'listCurrencies'> {
-  const write = jsonWriter(document, 'Currency');
+export function listCurrenciesHandler(catalogue: CurrencyCatalogue): Handler<'listCurrencies'> {
   let written: { rows: readonly Currency[]; json: CachedJson } | undefined;
   return ({ call }) => {
     if (written?.rows !== catalogue.rows) {
       const { rows } = catalogue;
-      const active = rows.filter((row) => row.isActive).map((row) => write(currencyBody(row)));
-      written = { rows, json: new CachedJson(`[${active}]`) };
+      const active = rows.filter((row) => row.isActive).map(currencyBody);
+      written = { rows, json: new CachedJson(json(active)) };
     }
     return written.json.answer(call, { 'Cache-Control': 'public, max-age=5' });
   };
@@ -46,7 +44,7 @@ export function getCoinIconHandler(catalogue: CurrencyCatalogue): Handler<'getCo
   };
 }
 
-function currencyBody(row: Currency): Exact<CurrencyBody> {
+function currencyBody(row: Currency): CurrencyBody {
   return {
     id: row.id,
     coin: row.coin,
@@ -55,8 +53,8 @@ function currencyBody(row: Currency): Exact<CurrencyBody> {
     is_active: row.isActive,
     is_deposit_enabled: row.isDepositEnabled,
     is_withdraw_enabled: row.isWithdrawEnabled,
-    min_amount: formatDecimal(row.minAmount),
-    max_amount: formatDecimal(row.maxAmount),
+    min_amount: jsonNumber(row.minAmount),
+    max_amount: jsonNumber(row.maxAmount),
     min_confirmations: row.minConfirmations,
     decimals: row.decimals,
     is_memo: row.isMemo,

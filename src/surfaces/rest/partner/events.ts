@@ -1,4 +1,3 @@
-import type { Document } from 'openapi-backend';
 import { AppError } from '../../../base/errors.ts';
 import type { EventType } from '../../../orders/event-types.ts';
 import { partnerEvent } from '../../../orders/read/event-facts.ts';
@@ -7,7 +6,7 @@ import type { EventPage, EventRequest, PartnerEvents } from '../../../orders/rea
 import type { Call } from '../api/call.ts';
 import { type StreamTimes, streamComment, streamEnd, streamEvent, streamHead, writeOut } from '../api/event-stream.ts';
 import type { EventWaits, WaitPlace } from '../api/event-waits.ts';
-import { jsonList, jsonValue, nestedWriter } from '../api/nested-json.ts';
+import { json } from '../api/json.ts';
 import { moment, wholeNumber } from '../api/query-values.ts';
 import { callerOf } from './authenticate.ts';
 import type { Query } from './contract.ts';
@@ -28,21 +27,15 @@ export interface EventParts {
 }
 
 /** GET /partner/events: a page of events, for which a request may wait. */
-export function listEventsHandler(document: Document, parts: EventParts): Handler<'listEvents'> {
-  const write = nestedWriter(document, 'EventList');
+export function listEventsHandler(parts: EventParts): Handler<'listEvents'> {
   return async ({ query, call }) => {
     const partnerId = callerOf(call).partner.id;
     const request = eventRequest(query);
     const waitMs = wholeNumber(query.wait, 0) * 1_000;
     const first = await parts.read(partnerId, request);
     const page = waitMs > 0 && isEmpty(first) ? await waitedPage(parts, call, request, first, waitMs) : first;
-    const data = page.events.map((facts) => JSON.stringify(partnerEvent(facts)));
-    const members = {
-      data: jsonList(data),
-      has_more: jsonValue(page.hasMore),
-      next_cursor: jsonValue(page.nextCursor),
-    };
-    return { status: 200, body: write(members as Parameters<typeof write>[0]) };
+    const data = page.events.map(partnerEvent);
+    return { status: 200, body: json({ data, has_more: page.hasMore, next_cursor: page.nextCursor }) };
   };
 }
 

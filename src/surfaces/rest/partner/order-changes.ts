@@ -1,4 +1,3 @@
-import type { Document } from 'openapi-backend';
 import type { components } from '../../../generated/openapi.ts';
 import type { ChangedOrder, ChangeRequest } from '../../../orders/locked-changes.ts';
 import type { OrderService } from '../../../orders/order-service.ts';
@@ -9,37 +8,28 @@ import type { Json } from '../api/json.ts';
 import { callerOf, scopeOf } from './authenticate.ts';
 import { apiRoot } from './contract.ts';
 import type { Handler } from './handler.ts';
-import { detailsWriter } from './order-lists.ts';
+import { detailsBody } from './order-lists.ts';
 
 /**
- * Stands for the link of an order's page in a stored answer, so that a database tells no token and
- * a revoked link never comes back. As it is no JSON, no text of a partner contains its member.
+ * Stands for the member with the link of an order's page in a stored answer, so that a database
+ * tells no token and a revoked link never comes back. No text of a partner contains it: values of
+ * metadata are strings, and quotation marks inside them are escaped.
  */
-const withheldUrl = '<order page>';
-const member = (url: string): string => `"public_url":${url}`;
-const withheldMember = member(withheldUrl);
+const withheldMember = '"public_url":true';
 
 type DetailsBody = components['schemas']['OrderDetails'];
 
 /** PATCH /partner/orders/{order_id} */
-export function changeOrderHandler(
-  document: Document,
-  service: OrderService,
-  orders: OrderReads,
-): Handler<'changeOrder'> {
-  const request = changeRequest(document, orders);
+export function changeOrderHandler(service: OrderService, orders: OrderReads): Handler<'changeOrder'> {
+  const request = changeRequest(orders);
   const answer = answerOf(orders);
   return async ({ path, body, call }) =>
     answer(call, await service.setMetadata(request(path.order_id, call), body.metadata));
 }
 
 /** PUT /partner/orders/{order_id}/refund-address */
-export function setRefundAddressHandler(
-  document: Document,
-  service: OrderService,
-  orders: OrderReads,
-): Handler<'setRefundAddress'> {
-  const request = changeRequest(document, orders);
+export function setRefundAddressHandler(service: OrderService, orders: OrderReads): Handler<'setRefundAddress'> {
+  const request = changeRequest(orders);
   const answer = answerOf(orders);
   return async ({ path, body, call }) => {
     const sent = { address: body.refund_address, tag: body.refund_address_tag ?? null };
@@ -48,12 +38,8 @@ export function setRefundAddressHandler(
 }
 
 /** POST /partner/orders/{order_id}/cancel */
-export function cancelOrderHandler(
-  document: Document,
-  service: OrderService,
-  orders: OrderReads,
-): Handler<'cancelOrder'> {
-  const request = changeRequest(document, orders);
+export function cancelOrderHandler(service: OrderService, orders: OrderReads): Handler<'cancelOrder'> {
+  const request = changeRequest(orders);
   const answer = answerOf(orders);
   return async ({ path, call }) => {
     const orderTarget = (orderId: string): string => `POST ${apiRoot}/partner/orders/${orderId}/cancel`;
@@ -65,12 +51,8 @@ export function cancelOrderHandler(
 }
 
 /** POST /partner/orders/{order_id}/page */
-export function renewOrderPageHandler(
-  document: Document,
-  service: OrderService,
-  orders: OrderReads,
-): Handler<'renewOrderPage'> {
-  const request = changeRequest(document, orders);
+export function renewOrderPageHandler(service: OrderService, orders: OrderReads): Handler<'renewOrderPage'> {
+  const request = changeRequest(orders);
   const answer = answerOf(orders);
   return async ({ path, call }) => {
     const orderTarget = (orderId: string): string => `POST ${apiRoot}/partner/orders/${orderId}/page`;
@@ -82,30 +64,22 @@ export function renewOrderPageHandler(
 }
 
 /** DELETE /partner/orders/{order_id}/page */
-export function revokeOrderPageHandler(
-  document: Document,
-  service: OrderService,
-  orders: OrderReads,
-): Handler<'revokeOrderPage'> {
-  const request = changeRequest(document, orders);
+export function revokeOrderPageHandler(service: OrderService, orders: OrderReads): Handler<'revokeOrderPage'> {
+  const request = changeRequest(orders);
   const answer = answerOf(orders);
   return async ({ path, call }) => answer(call, await service.revokePage(request(path.order_id, call)));
 }
 
 /** Makes the function that turns a call into a change whose answer is the order's details. */
-export function changeRequest(
-  document: Document,
-  orders: OrderReads,
-): (orderName: string, call: Call) => ChangeRequest {
-  const write = detailsWriter(document);
+export function changeRequest(orders: OrderReads): (orderName: string, call: Call) => ChangeRequest {
   return (orderName, call) => {
     const scope = scopeOf(call);
     return {
       orderName,
       caller: callerOf(call),
       answer: async (em, orderId) => {
-        const details = await orders.detailsIn(scope, em, orderId);
-        return write(details, details.publicUrl === null ? undefined : withheldUrl);
+        const body = detailsBody(await orders.detailsIn(scope, em, orderId));
+        return JSON.stringify({ ...body, public_url: body.public_url === null ? null : true });
       },
     };
   };
@@ -118,9 +92,9 @@ export function changeRequest(
 export function answerOf(orders: OrderReads) {
   return async (call: Call, { orderId, body, isReplayed }: ChangedOrder) => {
     const headers = replayedHeader(isReplayed);
-    const isWithheld = body.includes(withheldMember);
-    const url = isWithheld ? JSON.stringify(await orders.publicUrl(scopeOf(call), orderId)) : '';
-    const whole = isWithheld ? body.replace(withheldMember, () => member(url)) : body;
+    if (!body.includes(withheldMember)) return { status: 200 as const, body: body as Json<DetailsBody>, headers };
+    const url = JSON.stringify(await orders.publicUrl(scopeOf(call), orderId));
+    const whole = body.replace(withheldMember, () => `"public_url":${url}`);
     return { status: 200 as const, body: whole as Json<DetailsBody>, headers };
   };
 }

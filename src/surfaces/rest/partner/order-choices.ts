@@ -1,4 +1,3 @@
-import type { Document } from 'openapi-backend';
 import { parseDecimal } from '../../../base/money.ts';
 import type { OrderService } from '../../../orders/order-service.ts';
 import type { OrderReads } from '../../../orders/read/order-reads.ts';
@@ -9,12 +8,8 @@ import type { Handler } from './handler.ts';
 import { answerOf, changeRequest } from './order-changes.ts';
 
 /** POST /partner/orders/{order_id}/actions */
-export function actOnOrderHandler(
-  document: Document,
-  service: OrderService,
-  orders: OrderReads,
-): Handler<'actOnOrder'> {
-  const request = changeRequest(document, orders);
+export function actOnOrderHandler(service: OrderService, orders: OrderReads): Handler<'actOnOrder'> {
+  const request = changeRequest(orders);
   const answer = answerOf(orders);
   return async ({ path, body, call }) => {
     const { action_id: actionId, action } = body;

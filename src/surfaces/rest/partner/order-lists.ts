@@ -1,19 +1,21 @@
-import type { Document } from 'openapi-backend';
 import { AppError } from '../../../base/errors.ts';
 import { jsonNumber } from '../../../base/money.ts';
 import type { components } from '../../../generated/openapi.ts';
 import type { PartnerScope } from '../../../orders/order-scope.ts';
-import type { ActionRequired, OrderDetails, PaymentDetails } from '../../../orders/read/order-details.ts';
-import type { ListedOrder, OrderPage, OrderReads } from '../../../orders/read/order-reads.ts';
+import type {
+  ActionRequired,
+  DepositDetails,
+  OrderDetails,
+  PaymentDetails,
+} from '../../../orders/read/order-details.ts';
+import type { ListedOrder, OrderEventView, OrderPage, OrderReads } from '../../../orders/read/order-reads.ts';
 import { newestFirst } from '../../../orders/read/order-walk.ts';
-import type { Json } from '../api/json.ts';
-import { amountedJson, jsonWriter } from '../api/json-writer.ts';
-import { jsonList, jsonValue, nestedWriter } from '../api/nested-json.ts';
+import { json } from '../api/json.ts';
 import { moment, plainText, wholeNumber } from '../api/query-values.ts';
 import { scopeOf } from './authenticate.ts';
 import type { Query } from './contract.ts';
 import type { Handler } from './handler.ts';
-import { orderWriter } from './orders.ts';
+import { orderBody } from './orders.ts';
 
 type Schemas = components['schemas'];
 
@@ -24,51 +26,45 @@ const envelopeBytes = 1_024;
 const usualLimit = 20;
 
 /** GET /partner/orders */
-export function listOrdersHandler(document: Document, orders: OrderReads): Handler<'listOrders'> {
-  const write = orderWriter(document);
-  const writeDetails = detailsWriter(document);
-  const listed = ({ order, details }: ListedOrder): Json<Schemas['ListedOrder']> =>
-    details ? `${write(order).slice(0, -1)},"details":${writeDetails(details)}}` : write(order);
-  const writeList = nestedWriter(document, 'OrderList');
+export function listOrdersHandler(orders: OrderReads): Handler<'listOrders'> {
   return async ({ query, call }) => {
     const page = await pageOf(orders, scopeOf(call), query);
-    const items: Json<Schemas['ListedOrder']>[] = [];
+    const data: Schemas['ListedOrder'][] = [];
     let bytes = envelopeBytes;
     for (const { row, before } of page.orders) {
-      const item = listed(row);
-      bytes += Buffer.byteLength(item) + 1;
-      if (bytes > mostBytes && items.length > 0) {
-        return { status: 200, body: writeList(members(items, true, before())) };
+      const listed = listedBody(row);
+      bytes += Buffer.byteLength(json(listed)) + 1;
+      if (bytes > mostBytes && data.length > 0) {
+        return { status: 200, body: json({ data, has_more: true, next_cursor: before() }) };
       }
-      items.push(item);
+      data.push(listed);
     }
-    return { status: 200, body: writeList(members(items, page.hasNext, page.nextCursor)) };
+    return { status: 200, body: json({ data, has_more: page.hasNext, next_cursor: page.nextCursor }) };
   };
 }
 
-function members(items: readonly Json<Schemas['ListedOrder']>[], hasMore: boolean, nextCursor: string | null) {
-  return { data: jsonList(items), has_more: jsonValue(hasMore), next_cursor: jsonValue(nextCursor) };
+function listedBody({ order, details }: ListedOrder): Schemas['ListedOrder'] {
+  return { ...orderBody(order), ...(details && { details: detailsBody(details) }) };
 }
 
 /** GET /partner/orders/{order_id}/details */
-export function getOrderDetailsHandler(document: Document, orders: OrderReads): Handler<'getOrderDetails'> {
-  const write = detailsWriter(document);
+export function getOrderDetailsHandler(orders: OrderReads): Handler<'getOrderDetails'> {
   return async ({ path, call }) => {
-    return { status: 200, body: write(await orders.details(scopeOf(call), path.order_id)) };
+    return { status: 200, body: json(detailsBody(await orders.details(scopeOf(call), path.order_id))) };
   };
 }
 
 /** GET /partner/orders/{order_id}/events */
-export function listOrderEventsHandler(document: Document, orders: OrderReads): Handler<'listOrderEvents'> {
-  const write = jsonWriter(document, 'OrderEvent');
-  const writeList = nestedWriter(document, 'OrderEvents');
+export function listOrderEventsHandler(orders: OrderReads): Handler<'listOrderEvents'> {
   return async ({ path, call }) => {
     const { events, hasMore } = await orders.events(scopeOf(call), path.order_id);
-    const written = events.map(({ previousStatus, eventId, ...event }) =>
-      write({ ...event, event_id: eventId, previous_status: previousStatus }),
-    );
-    return { status: 200, body: writeList({ data: jsonList(written), has_more: jsonValue(hasMore) }) };
+    return { status: 200, body: json({ data: events.map(eventBody), has_more: hasMore }) };
   };
+}
+
+function eventBody(event: OrderEventView): Schemas['OrderEvent'] {
+  const { seq, eventId, type, status, previousStatus, cause, at } = event;
+  return { seq, event_id: eventId, type, status, previous_status: previousStatus, cause, at };
 }
 
 /**
@@ -102,67 +98,83 @@ async function pageOf(
   return orders.list(scope, { filter, orderBy: newestFirst, page: { first: limit, after: cursor }, withDetails });
 }
 
-/**
- * Makes the function that writes details with the members of the contract's OrderDetails.
- * `publicUrl` replaces theirs, as JSON.
- */
-export function detailsWriter(
-  document: Document,
-): (details: OrderDetails, publicUrl?: string) => Json<Schemas['OrderDetails']> {
-  const write = nestedWriter(document, 'OrderDetails');
-  const writeDeposit = jsonWriter(document, 'OrderDeposit');
-  const writeTerms = jsonWriter(document, 'OrderTerms');
-  const writePayout = jsonWriter(document, 'OrderPayout');
-  const writeRefund = jsonWriter(document, 'OrderRefund');
-  const writeHold = jsonWriter(document, 'OrderHold');
-  const writeFailure = jsonWriter(document, 'OrderFailure');
-  return (details, publicUrl) => {
-    const { orderId, seq, statusGroup, updatedAt, externalId, metadata, policy } = details;
-    const { deposits, terms, payout, refunds, hold, failure } = details;
-    const written = deposits.map(({ outputIndex, seenAt, refundObstacle, ...deposit }) =>
-      writeDeposit({ ...deposit, output_index: outputIndex, seen_at: seenAt, refund_obstacle: refundObstacle }),
-    );
-    const { isFinal, mid, serviceFee, partnerMarkup, networkFee, rate, amountFrom, amountTo } = terms;
-    return write({
-      order_id: jsonValue(orderId),
-      seq: jsonValue(seq),
-      status_group: jsonValue(statusGroup),
-      updated_at: jsonValue(updatedAt),
-      external_id: jsonValue(externalId),
-      metadata: JSON.stringify(metadata),
-      deposits: jsonList(written),
-      terms: writeTerms({
-        is_final: isFinal,
-        mid,
-        service_fee: serviceFee,
-        partner_markup: partnerMarkup,
-        network_fee: networkFee,
-        rate,
-        amount_from: amountFrom,
-        amount_to: amountTo,
-      }),
-      payout: payout ? writePayout(payment(payout)) : 'null',
-      refunds: jsonList(
-        refunds.map((refund) => writeRefund({ ...payment(refund), fee: refund.fee, deposit_txid: refund.depositTxid })),
-      ),
-      policy: JSON.stringify(policy),
-      // No time of a review is promised, and no hold can be ended by a partner.
-      hold: hold ? writeHold({ ...hold, acts_next: 'service', review_by: null, refund_offered: false }) : 'null',
-      failure: failure ? writeFailure(failure) : 'null',
-      action_required: details.actionRequired ? actionRequired(details.actionRequired) : 'null',
-      refund_address: jsonValue(details.refundAddress),
-      public_url: publicUrl ?? jsonValue(details.publicUrl),
-      payment_uri: jsonValue(details.paymentUri),
-    });
+/** The details with exactly the members of the contract's OrderDetails, in their order. */
+export function detailsBody(details: OrderDetails): Schemas['OrderDetails'] {
+  const { payout, hold, failure, actionRequired } = details;
+  return {
+    order_id: details.orderId,
+    seq: details.seq,
+    status_group: details.statusGroup,
+    updated_at: details.updatedAt,
+    external_id: details.externalId,
+    metadata: details.metadata,
+    deposits: details.deposits.map(depositBody),
+    terms: termsBody(details.terms),
+    payout: payout && payoutBody(payout),
+    refunds: details.refunds.map(refundBody),
+    policy: details.policy && { ...details.policy },
+    // No time of a review is promised, and no hold can be ended by a partner.
+    hold: hold && {
+      reason: hold.reason,
+      since: hold.since,
+      acts_next: 'service',
+      review_by: null,
+      refund_offered: false,
+    },
+    failure: failure && { cause: failure.cause, at: failure.at },
+    action_required: actionRequired && actionBody(actionRequired),
+    refund_address: details.refundAddress,
+    public_url: details.publicUrl,
+    payment_uri: details.paymentUri,
   };
 }
 
-function payment({ txid, coin, network, amount, state, createdAt, sentAt, confirmedAt }: PaymentDetails) {
-  return { txid, coin, network, amount, state, created_at: createdAt, sent_at: sentAt, confirmed_at: confirmedAt };
+function depositBody(deposit: DepositDetails): Schemas['OrderDeposit'] {
+  const { txid, outputIndex, coin, network, amount, confirmations, state, role, seenAt, refundObstacle } = deposit;
+  return {
+    txid,
+    output_index: outputIndex,
+    coin,
+    network,
+    amount: jsonNumber(amount),
+    confirmations,
+    state,
+    role,
+    seen_at: seenAt,
+    refund_obstacle: refundObstacle,
+  };
+}
+
+function termsBody(terms: OrderDetails['terms']): Schemas['OrderTerms'] {
+  return {
+    is_final: terms.isFinal,
+    mid: jsonNumber(terms.mid),
+    service_fee: jsonNumber(terms.serviceFee),
+    partner_markup: jsonNumber(terms.partnerMarkup),
+    network_fee: jsonNumber(terms.networkFee),
+    rate: jsonNumber(terms.rate),
+    amount_from: jsonNumber(terms.amountFrom),
+    amount_to: jsonNumber(terms.amountTo),
+  };
+}
+
+function payoutBody(payout: PaymentDetails): Schemas['OrderPayout'] {
+  const { txid, coin, network, amount } = payout;
+  return { txid, coin, network, amount: jsonNumber(amount), ...progressBody(payout) };
+}
+
+function refundBody(refund: PaymentDetails): Schemas['OrderRefund'] {
+  const { txid, coin, network, amount, fee, depositTxid } = refund;
+  const paid = { amount: jsonNumber(amount), fee: jsonNumber(fee), deposit_txid: depositTxid };
+  return { txid, coin, network, ...paid, ...progressBody(refund) };
+}
+
+function progressBody({ state, createdAt, sentAt, confirmedAt }: PaymentDetails) {
+  return { state, created_at: createdAt, sent_at: sentAt, confirmed_at: confirmedAt };
 }
 
 /** Every question falls back to a refund. */
-function actionRequired({ id, reason, deadline, exchange, refund }: ActionRequired): Json<Schemas['ActionRequired']> {
+function actionBody({ id, reason, deadline, exchange, refund }: ActionRequired): Schemas['ActionRequired'] {
   const offered = exchange && {
     action: 'exchange' as const,
     amount_to: jsonNumber(exchange.amountTo),
@@ -171,8 +183,7 @@ function actionRequired({ id, reason, deadline, exchange, refund }: ActionRequir
   const refunded = refund && {
     action: 'refund' as const,
     amount: jsonNumber(refund.amount),
-    ...(refund.needsAddress ? { needs: ['refund_address' as const] } : {}),
+    ...(refund.needsAddress && { needs: ['refund_address' as const] }),
   };
-  const actions = [offered, refunded].filter((action) => action !== null);
-  return amountedJson<Schemas['ActionRequired']>({ id, reason, deadline, default: 'refund', actions });
+  return { id, reason, deadline, default: 'refund', actions: [offered, refunded].filter((action) => action !== null) };
 }

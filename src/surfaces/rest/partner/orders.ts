@@ -1,5 +1,4 @@
-import type { Document } from 'openapi-backend';
-import { type Big, parseDecimal } from '../../../base/money.ts';
+import { type Big, jsonNumber, parseDecimal } from '../../../base/money.ts';
 import type { components } from '../../../generated/openapi.ts';
 import type { OrderCreation } from '../../../orders/order-creation.ts';
 import type { CreateOrder } from '../../../orders/order-drafts.ts';
@@ -9,8 +8,7 @@ import type { OrderReads } from '../../../orders/read/order-reads.ts';
 import { numberSource } from '../api/body.ts';
 import { taggedAnswer } from '../api/etag.ts';
 import { repeatable } from '../api/idempotency-header.ts';
-import type { Json } from '../api/json.ts';
-import { jsonWriter } from '../api/json-writer.ts';
+import { type Json, json } from '../api/json.ts';
 import { keyOf, scopeOf } from './authenticate.ts';
 import { apiRoot, type Body } from './contract.ts';
 import type { Handler, Refusal } from './handler.ts';
@@ -21,15 +19,14 @@ type OrderBody = components['schemas']['Order'];
 const createTarget = `POST ${apiRoot}/partner/orders`;
 
 /** POST /partner/orders */
-export function createOrderHandler(document: Document, orders: OrderCreation): Handler<'createOrder'> {
-  const write = orderWriter(document);
+export function createOrderHandler(orders: OrderCreation): Handler<'createOrder'> {
   return async (request) => {
     const caller = keyOf(request.call);
     const created = await orders.create(
       orderRequest(request.body),
       caller,
       repeatable(request.call, createTarget),
-      write,
+      (order) => json(orderBody(order)),
     );
     return {
       status: 201,
@@ -49,40 +46,37 @@ export function createOrderRefusal(orders: OrderCreation): Refusal<'createOrder'
 }
 
 /** GET /partner/orders/{order_id} */
-export function getOrderHandler(document: Document, orders: OrderReads): Handler<'getOrder'> {
-  const write = orderWriter(document);
+export function getOrderHandler(orders: OrderReads): Handler<'getOrder'> {
   return async (request) => {
     const order = await orders.find(scopeOf(request.call), request.path.order_id);
-    return taggedAnswer(request.call, write(order));
+    return taggedAnswer(request.call, json(orderBody(order)));
   };
 }
 
-/** Writes an order with exactly the fields of the contract's Order. */
-export function orderWriter(document: Document): (order: OrderView) => Json<OrderBody> {
-  const write = jsonWriter(document, 'Order');
-  return (order) =>
-    write({
-      id: order.id,
-      short_id: order.shortId,
-      status: order.status,
-      created_at: order.createdAt,
-      expires_at: order.expiresAt,
-      coin_from: order.coinFrom,
-      network_from: order.networkFrom,
-      coin_to: order.coinTo,
-      network_to: order.networkTo,
-      amount_from_expected: order.amountFromExpected,
-      amount_to_expected: order.amountToExpected,
-      rate_type: order.rateType,
-      rate_quoted: order.rateQuoted,
-      deposit_address: order.depositAddress,
-      deposit_address_tag: order.depositAddressTag,
-      recipient_address: order.recipientAddress,
-      deposit_txid: order.depositTxid,
-      deposit_confirmations: order.depositConfirmations,
-      deposit_confirmations_required: order.depositConfirmationsRequired,
-      payout_txid: order.payoutTxid,
-    });
+/** An order with exactly the members of the contract's Order, in their order. */
+export function orderBody(order: OrderView): OrderBody {
+  return {
+    id: order.id,
+    short_id: order.shortId,
+    status: order.status,
+    created_at: order.createdAt,
+    expires_at: order.expiresAt,
+    coin_from: order.coinFrom,
+    network_from: order.networkFrom,
+    coin_to: order.coinTo,
+    network_to: order.networkTo,
+    amount_from_expected: jsonNumber(order.amountFromExpected),
+    amount_to_expected: jsonNumber(order.amountToExpected),
+    rate_type: order.rateType,
+    rate_quoted: jsonNumber(order.rateQuoted),
+    deposit_address: order.depositAddress,
+    deposit_address_tag: order.depositAddressTag,
+    recipient_address: order.recipientAddress,
+    deposit_txid: order.depositTxid,
+    deposit_confirmations: order.depositConfirmations,
+    deposit_confirmations_required: order.depositConfirmationsRequired,
+    payout_txid: order.payoutTxid,
+  };
 }
 
 /** The create that a body asks for. */

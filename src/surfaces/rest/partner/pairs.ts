@@ -7,7 +7,7 @@ import type { Currency } from '../../../market/currencies/currency.entity.ts';
 import type { CurrencyCatalogue } from '../../../market/currencies/currency-catalogue.ts';
 import type { Pricing, RateService } from '../../../market/rates/rate-service.ts';
 import { CachedJson } from '../api/cached-bytes.ts';
-import { type Amounted, amountedJson } from '../api/json-writer.ts';
+import { json } from '../api/json.ts';
 import type { ApiRequest, Handler, Refusal } from './handler.ts';
 import { shownPricing } from './rates.ts';
 
@@ -70,7 +70,7 @@ function sourceOf(rates: RateService, { query }: ApiRequest<'listPairs'>): Curre
 /** The pairs of a source currency that can be exchanged at present, at one rate type at least. */
 function pairsJson(from: Currency, pricing: Pricing, { catalogue, assets, rates }: PairsOptions): CachedJson {
   const targets = catalogue.rows.filter((row) => row !== from && row.isActive && row.isWithdrawEnabled);
-  const data = targets.flatMap((to): Amounted<PairBody>[] => {
+  const data = targets.flatMap((to): PairBody[] => {
     const float = rates.limits({ from, to }, 'float', pricing);
     const fixed = rates.limits({ from, to }, 'fixed', pricing);
     if (!float && !fixed) return [];
@@ -87,14 +87,11 @@ function pairsJson(from: Currency, pricing: Pricing, { catalogue, assets, rates 
       },
     ];
   });
-  return new CachedJson(amountedJson<components['schemas']['PairList']>({ data, has_more: false }), [
-    'Authorization',
-    'X-API-Key',
-  ]);
+  return new CachedJson(json({ data, has_more: false }), ['Authorization', 'X-API-Key']);
 }
 
 /** The limits of a pair as JSON. */
-export function limitsBody({ from, to }: TwoSidedLimits): Amounted<LimitsBody> {
+export function limitsBody({ from, to }: TwoSidedLimits): LimitsBody {
   return {
     from: { min: jsonNumber(from.min), max: jsonNumber(from.max) },
     to: { min: jsonNumber(to.min), max: jsonNumber(to.max) },

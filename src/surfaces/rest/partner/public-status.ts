@@ -1,8 +1,7 @@
-import type { Document } from 'openapi-backend';
 import type { components } from '../../../generated/openapi.ts';
 import type { OrderStatus } from '../../../orders/order-status.ts';
 import type { OrderReads } from '../../../orders/read/order-reads.ts';
-import { jsonWriter } from '../api/json-writer.ts';
+import { json } from '../api/json.ts';
 import type { Handler } from './handler.ts';
 
 type EdgeStatus = components['schemas']['PublicStatus']['edge_status'];
@@ -21,11 +20,10 @@ const edgeStatuses: Readonly<Record<OrderStatus, EdgeStatus>> = {
 };
 
 /** GET /status/{order_id} */
-export function getPublicStatusHandler(document: Document, orders: OrderReads): Handler<'getPublicStatus'> {
-  const write = jsonWriter(document, 'PublicStatus');
+export function getPublicStatusHandler(orders: OrderReads): Handler<'getPublicStatus'> {
   return async ({ path }) => {
     const { id, status, isHeld, isAsked, updatedAt } = await orders.publicStatus({ kind: 'public' }, path.order_id);
     const edgeStatus = isHeld || isAsked ? 'infoNeeded' : edgeStatuses[status];
-    return { status: 200, body: write({ id, status, edge_status: edgeStatus, updated_at: updatedAt }) };
+    return { status: 200, body: json({ id, status, edge_status: edgeStatus, updated_at: updatedAt }) };
   };
 }

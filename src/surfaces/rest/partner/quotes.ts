@@ -1,25 +1,23 @@
-import type { Document } from 'openapi-backend';
 import type { KeyCaller } from '../../../accounts/partners/authenticator.ts';
 import { AppError } from '../../../base/errors.ts';
-import { formatDecimal, parseDecimal } from '../../../base/money.ts';
+import { jsonNumber, parseDecimal } from '../../../base/money.ts';
 import type { components } from '../../../generated/openapi.ts';
 import type { BindingQuote, BindingQuotes, QuoteRequest } from '../../../market/rates/binding-quotes.ts';
 import type { OrderCreation } from '../../../orders/order-creation.ts';
 import { numberSource } from '../api/body.ts';
-import type { Json } from '../api/json.ts';
-import { jsonWriter } from '../api/json-writer.ts';
+import { json } from '../api/json.ts';
 import { keyOf } from './authenticate.ts';
 import type { Body } from './contract.ts';
 import type { Handler, Refusal } from './handler.ts';
+import { limitsBody } from './pairs.ts';
 
 type QuoteBody = components['schemas']['BindingQuote'];
 
 /** POST /partner/quotes */
-export function createQuoteHandler(document: Document, quotes: BindingQuotes): Handler<'createQuote'> {
-  const write = quoteWriter(document);
+export function createQuoteHandler(quotes: BindingQuotes): Handler<'createQuote'> {
   return ({ body, call }) => {
     const quote = quotes.quote(quoteRequest(body, keyOf(call)), keyOf(call).partner);
-    return { status: 201, body: write(quote, 'open', null) };
+    return { status: 201, body: json(quoteBody(quote, 'open', null)) };
   };
 }
 
@@ -39,14 +37,13 @@ export function createQuoteRefusal(quotes: BindingQuotes): Refusal<'createQuote'
 }
 
 /** GET /partner/quotes/{quote_id} */
-export function getQuoteHandler(document: Document, quotes: BindingQuotes, orders: OrderCreation): Handler<'getQuote'> {
-  const write = quoteWriter(document);
+export function getQuoteHandler(quotes: BindingQuotes, orders: OrderCreation): Handler<'getQuote'> {
   return async ({ path, call }) => {
     const quote = quotes.read(path.quote_id, keyOf(call).partner.id);
     if (!quote) throw new AppError('not_found', 'there is no such quote');
     const orderId = await orders.orderOfQuote(quote.token);
     const state = orderId !== null ? 'used' : quotes.isExpired(quote.token) ? 'expired' : 'open';
-    return { status: 200, body: write(quote, state, orderId) };
+    return { status: 200, body: json(quoteBody(quote, state, orderId)) };
   };
 }
 
@@ -70,35 +67,35 @@ function quoteRequest(body: Body<'createQuote'>, { defaultMarkupBps }: KeyCaller
   };
 }
 
-type QuoteWriter = (quote: BindingQuote, state: QuoteBody['state'], orderId: string | null) => Json<QuoteBody>;
-
-function quoteWriter(document: Document): QuoteWriter {
-  const write = jsonWriter(document, 'BindingQuote');
-  return ({ id, token, from, to, terms, parts, limits }, state, orderId) =>
-    write({
-      quote_id: id,
-      state,
-      order_id: orderId,
-      coin_from: from.coin,
-      network_from: from.network,
-      coin_to: to.coin,
-      network_to: to.network,
-      rate_type: token.rateType,
-      side: token.side,
-      clamped: token.clamped,
-      amount_from: token.amountFrom,
-      amount_to: token.amountTo,
-      rate: formatDecimal(terms.rate),
-      parts: {
-        mid: formatDecimal(parts.mid),
-        gross: formatDecimal(parts.gross),
-        service_fee: formatDecimal(parts.serviceFee),
-        partner_markup: formatDecimal(parts.partnerMarkup),
-        network_fee: formatDecimal(parts.networkFee),
-        rounding: formatDecimal(parts.rounding),
-      },
-      limits,
-      issued_at: new Date(token.issuedMs).toISOString(),
-      expires_at: new Date(token.expiresMs).toISOString(),
-    });
+function quoteBody(
+  { id, token, from, to, terms, parts, limits }: BindingQuote,
+  state: QuoteBody['state'],
+  orderId: string | null,
+): QuoteBody {
+  return {
+    quote_id: id,
+    state,
+    order_id: orderId,
+    coin_from: from.coin,
+    network_from: from.network,
+    coin_to: to.coin,
+    network_to: to.network,
+    rate_type: token.rateType,
+    side: token.side,
+    clamped: token.clamped,
+    amount_from: jsonNumber(token.amountFrom),
+    amount_to: jsonNumber(token.amountTo),
+    rate: jsonNumber(terms.rate),
+    parts: {
+      mid: jsonNumber(parts.mid),
+      gross: jsonNumber(parts.gross),
+      service_fee: jsonNumber(parts.serviceFee),
+      partner_markup: jsonNumber(parts.partnerMarkup),
+      network_fee: jsonNumber(parts.networkFee),
+      rounding: jsonNumber(parts.rounding),
+    },
+    limits: limitsBody(limits),
+    issued_at: new Date(token.issuedMs).toISOString(),
+    expires_at: new Date(token.expiresMs).toISOString(),
+  };
 }

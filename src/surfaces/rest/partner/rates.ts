@@ -1,25 +1,23 @@
-import type { Document } from 'openapi-backend';
 import type { Caller } from '../../../accounts/members/sessions.ts';
 import { AppError } from '../../../base/errors.ts';
-import { parseScaled } from '../../../base/money.ts';
+import { jsonNumber, parseScaled } from '../../../base/money.ts';
 import type { Pricing, QuotedRate, RateService } from '../../../market/rates/rate-service.ts';
-import { jsonWriter } from '../api/json-writer.ts';
+import { json } from '../api/json.ts';
 import type { ApiRequest, Handler, Refusal } from './handler.ts';
 
 /** GET /partner/rates */
-export function getRateHandler(document: Document, rates: RateService): Handler<'getRate'> {
-  const write = jsonWriter(document, 'RateQuote');
+export function getRateHandler(rates: RateService): Handler<'getRate'> {
   return (request) => {
     const { from, to, rate, minAmount, maxAmount, expiresIn } = rateOf(rates, request);
     return {
       status: 200,
-      body: write({
+      body: json({
         coin_from: from.coin,
         coin_to: to.coin,
         rate_type: request.query.rate_type ?? defaultType,
-        rate,
-        min_amount: minAmount,
-        max_amount: maxAmount,
+        rate: jsonNumber(rate),
+        min_amount: jsonNumber(minAmount),
+        max_amount: jsonNumber(maxAmount),
         expires_in: expiresIn,
       }),
     };

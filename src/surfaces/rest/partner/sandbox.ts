@@ -10,8 +10,7 @@ import type { EndpointService } from '../../../webhooks/endpoint-service.ts';
 import { numberSource } from '../api/body.ts';
 import type { Call } from '../api/call.ts';
 import { repeatable, replayedHeader } from '../api/idempotency-header.ts';
-import type { Json } from '../api/json.ts';
-import { amountedJson } from '../api/json-writer.ts';
+import { json } from '../api/json.ts';
 import { keyOf } from './authenticate.ts';
 import { apiRoot } from './contract.ts';
 import type { Handlers } from './handler.ts';
@@ -63,7 +62,7 @@ export function sandboxHandlers({ sandbox, endpoints, requests }: SandboxParts) 
         blocks: body.blocks ?? 0,
       };
       return once(call, path.order_id, 'deposits', async (opening, orderId, partnerId, em) =>
-        amountedJson<Schemas['SandboxDeposits']>(depositsBody(await opening.deposit(partnerId, orderId, asked, em))),
+        json<Schemas['SandboxDeposits']>(depositsBody(await opening.deposit(partnerId, orderId, asked, em))),
       );
     },
     expireSandboxOrder: ({ path, call }) =>
@@ -91,10 +90,6 @@ export function sandboxHandlers({ sandbox, endpoints, requests }: SandboxParts) 
       return { status: 200, body: stored, headers: replayedHeader(isReplayed) };
     },
   } satisfies Partial<Handlers>;
-}
-
-function json<Shape>(value: Shape): Json<Shape> {
-  return JSON.stringify(value);
 }
 
 function changed({ id, status, expiresAt }: Order): string {

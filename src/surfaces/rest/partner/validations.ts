@@ -3,7 +3,7 @@ import { jsonNumber } from '../../../base/money.ts';
 import type { components } from '../../../generated/openapi.ts';
 import type { AddressChecks, AddressRequest, CheckedAddress } from '../../../orders/address-checks.ts';
 import type { CheckedOrder, OrderCreation } from '../../../orders/order-creation.ts';
-import { type Amounted, amountedJson } from '../api/json-writer.ts';
+import { json } from '../api/json.ts';
 import { keyOf } from './authenticate.ts';
 import type { Body } from './contract.ts';
 import type { Handler, Refusal } from './handler.ts';
@@ -17,7 +17,7 @@ type OrderBody = components['schemas']['OrderCheck'];
 export function validateAddressHandler(checks: AddressChecks): Handler<'validateAddress'> {
   return async ({ body }) => {
     const checked = await checks.check(addressRequest(body));
-    return { status: 200, body: amountedJson<AddressBody>(addressBody(checked)) };
+    return { status: 200, body: json(addressBody(checked)) };
   };
 }
 
@@ -38,7 +38,7 @@ export function validateAddressRefusal(checks: AddressChecks): Refusal<'validate
 export function validateOrderHandler(orders: OrderCreation): Handler<'validateOrder'> {
   return async ({ body, call }) => {
     const checked = await orders.check(orderRequest(body), keyOf(call));
-    return { status: 200, body: amountedJson<OrderBody>(orderBody(checked)) };
+    return { status: 200, body: json(orderBody(checked)) };
   };
 }
 
@@ -65,7 +65,7 @@ function addressBody({ canonical, tag, faults, looksLike, warnings }: CheckedAdd
   };
 }
 
-function orderBody({ quote, limits, recipient, refund, warnings }: CheckedOrder): Amounted<OrderBody> {
+function orderBody({ quote, limits, recipient, refund, warnings }: CheckedOrder): OrderBody {
   return {
     coin_from: quote.from.coin,
     network_from: quote.from.network,

@@ -10,7 +10,7 @@ import { TestWaits } from '../../../webhooks/test-waits.ts';
 import type { WebhookEndpoint } from '../../../webhooks/webhook-endpoint.entity.ts';
 import type { Call } from '../api/call.ts';
 import { repeatable, replayedHeader } from '../api/idempotency-header.ts';
-import type { Json } from '../api/json.ts';
+import { json } from '../api/json.ts';
 import { moment, wholeNumber } from '../api/query-values.ts';
 import { callerOf } from './authenticate.ts';
 import { apiRoot, type Body } from './contract.ts';
@@ -148,10 +148,6 @@ function markedJson(endpoint: WebhookEndpoint, secret: string): string {
 }
 
 /** These answers hold no amounts. */
-function json<Shape>(value: Shape): Json<Shape> {
-  return JSON.stringify(value);
-}
-
 function endpointView(endpoint: WebhookEndpoint): Schemas['WebhookEndpoint'] {
   return {
     id: endpoint.id,
