@@ -1,5 +1,7 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { type BatchBounds, Batcher, runAlone } from '../base/db/batcher.ts';
-import type { Prepared, PreparedStatements, RowValues } from '../base/db/prepared.ts';
+import type { Prepared, RowValues } from '../base/db/prepared.ts';
+import { sqlRows } from '../base/db/sql.ts';
 import { sqlSpan } from '../base/db/traced-queries.ts';
 import { span } from '../base/telemetry/tracing.ts';
 import { type PartnerScope, scopeValues } from './order-scope.ts';
@@ -45,17 +47,17 @@ const partnerLookup = orderLookup.of('partner');
  * delays the others.
  */
 export class OrderBatches {
-  readonly #statements: PreparedStatements;
+  readonly #em: EntityManager;
   readonly #onBatch: OnBatch;
   readonly #creates = new Map<Prepared, Batcher<CreateRow, CreateOutcome | null>>();
   readonly #lookups: Batcher<RowValues, OrderView | null>;
 
-  constructor(statements: PreparedStatements, onBatch: OnBatch = () => {}) {
-    this.#statements = statements;
+  constructor(em: EntityManager, onBatch: OnBatch = () => {}) {
+    this.#em = em;
     this.#onBatch = onBatch;
     this.#lookups = new Batcher({
       bounds: lookupBounds,
-      run: async (lookups) => inOrder(lookups, await statements.runRows<Numbered<OrderView>>(partnerLookup, lookups)),
+      run: async (lookups) => inOrder(lookups, await sqlRows<Numbered<OrderView>>(em, partnerLookup, lookups)),
       onBatch: (items, waitedMs) => onBatch(partnerLookup.name, items, waitedMs),
     });
   }
@@ -85,7 +87,7 @@ export class OrderBatches {
       sizeOf: ({ body, metadata }) => String(body).length + String(metadata ?? '').length,
       keyOf: ownKey,
       run: async (rows) => {
-        const outcomes = inOrder(rows, await this.#statements.runRows<CreateOutcome>(statement, rows));
+        const outcomes = inOrder(rows, await sqlRows<CreateOutcome>(this.#em, statement, rows));
         if (rows.length === 1) return outcomes;
         return outcomes.map((outcome) => (outcome && lacksOnlyRoom(outcome) ? runAlone : outcome));
       },

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from '../base/db/sql.ts';
 import { AppError, errorFromFaults, type FieldFault } from '../base/errors.ts';
 import { isOwnAddress } from '../chains/addresses/own-address.ts';
 import type { CurrencyCatalogue } from '../market/currencies/currency-catalogue.ts';
@@ -109,7 +110,7 @@ export class OrderChanges {
   renewPage(request: ChangeRequest): Promise<ChangedOrder> {
     const { changes, pages } = this.#options;
     return changes.run(request, async ({ em, order, now }) => {
-      const [partner] = await em.execute<{ isOn: boolean }[]>('select order_page as "isOn" from partner where id = ?', [
+      const [partner] = await sql<{ isOn: boolean }>(em, 'select order_page as "isOn" from partner where id = ?', [
         order.partner.id,
       ]);
       if (!partner?.isOn) throw new AppError('order_page_off', 'this account has no order pages; ask support for them');
@@ -138,7 +139,8 @@ const resting: readonly string[] = ['completed', 'expired', 'refunded', 'failed'
 const refundFields = { address: 'refund_address', tag: 'refund_address_tag' };
 
 async function isOwn(em: EntityManager, { keyForms }: Destination): Promise<boolean> {
-  const [found] = await em.execute<{ own: boolean }[]>(
+  const [found] = await sql<{ own: boolean }>(
+    em,
     `select ${isOwnAddress('sent.forms')} as own from (select ?::text as forms) as sent`,
     [keyForms],
   );
@@ -150,7 +152,7 @@ async function refuseCancel({ em, order, now }: LockedOrder): Promise<void> {
   if (order.heldAt !== null) throw notCancellable('the order is on hold');
   // A deposit that was sent in time may still be found, and decides an order without a choice.
   if (now >= order.expiresAt) throw notCancellable('the window of the order has passed');
-  const [deposit] = await em.execute<unknown[]>('select 1 from deposit where order_id = ? limit 1', [order.id]);
+  const [deposit] = await sql(em, 'select 1 from deposit where order_id = ? limit 1', [order.id]);
   if (deposit) throw notCancellable('a deposit of the order was seen');
 }
 

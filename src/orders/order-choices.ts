@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from '../base/db/sql.ts';
 import { AppError, fieldError } from '../base/errors.ts';
 import { type Big, formatDecimal } from '../base/money.ts';
 import type { RecentWindow } from '../market/rates/price-book.ts';
@@ -101,7 +102,7 @@ async function openAction({ em, order, now }: LockedOrder, { actionId }: Choice)
 }
 
 async function isCredited(em: EntityManager, { depositId }: OrderAction): Promise<boolean> {
-  const [deposit] = await em.execute<{ state: string }[]>('select state from deposit where id = ?', [depositId]);
+  const [deposit] = await sql<{ state: string }>(em, 'select state from deposit where id = ?', [depositId]);
   return deposit?.state === 'credited';
 }
 
