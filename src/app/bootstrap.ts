@@ -5,6 +5,7 @@ import { Partner } from '../accounts/partners/partner.entity.ts';
 import { KeyHasher } from '../accounts/partners/secret-key.ts';
 import { StaffMember } from '../accounts/staff/staff-member.entity.ts';
 import { advisoryLocks, durabilityProblems, migrate, schemaState, withAdvisoryLock } from '../base/db/database.ts';
+import { sql } from '../base/db/sql.ts';
 import { createSecretFile, readSecretFile } from '../base/secret-file.ts';
 import { gatewayTerms } from '../config/fixed-rates.ts';
 import type { Config, Pepper } from '../config/settings.ts';
@@ -83,15 +84,16 @@ export async function bootstrap(foundation: Foundation, parts: SigningParts): Pr
  */
 export async function openHasher(config: Config, orm: MikroORM): Promise<KeyHasher> {
   const em = orm.em.fork();
-  const rows = await em.execute<{ name: string; value: string }[]>(
+  const rows = await sql<{ name: string; value: string }>(
+    em,
     `select name, value from setting where name like 'pepper:%'`,
   );
   const known = new Map(rows.map(({ name, value }) => [name, value]));
   const hasher = new KeyHasher(config.KEY_PEPPER ?? [await filePepper(config, known.size > 0)]);
   for (const [version, fingerprint] of hasher.fingerprints()) {
     const name = `pepper:${version}`;
-    await em.execute('insert into setting (name, value) values (?, ?) on conflict do nothing', [name, fingerprint]);
-    const [stored] = await em.execute<{ value: string }[]>('select value from setting where name = ?', [name]);
+    await sql(em, 'insert into setting (name, value) values (?, ?) on conflict do nothing', [name, fingerprint]);
+    const [stored] = await sql<{ value: string }>(em, 'select value from setting where name = ?', [name]);
     if (stored?.value !== fingerprint) {
       throw new StartError(
         `version ${version} of KEY_PEPPER is not the pepper that this database's keys were hashed with; set KEY_PEPPER to that one, or give a new pepper a new version in front of it`,
@@ -106,7 +108,8 @@ export async function openHasher(config: Config, orm: MikroORM): Promise<KeyHash
  * Refuses a start without the pepper of live keys. Those keys would fail without a visible reason.
  */
 async function refuseOrphanedKeys(orm: MikroORM, hasher: KeyHasher): Promise<void> {
-  const used = await orm.em.fork().execute<{ version: number; keys: number }[]>(
+  const used = await sql<{ version: number; keys: number }>(
+    orm.em.fork(),
     `select pepper_version as version, count(*)::int as keys
        from (select pepper_version from api_key where revoked_at is null and (expires_at is null or expires_at > now())
              union all select pepper_version from staff_member where revoked_at is null and token_id is not null

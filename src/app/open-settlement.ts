@@ -1,4 +1,5 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
+import { sql } from '../base/db/sql.ts';
 import { JobQueue } from '../base/jobs/job-queue.ts';
 import { every, repeat, warning } from '../base/jobs/repeat.ts';
 import { traced } from '../base/telemetry/tracing.ts';
@@ -177,7 +178,7 @@ function historyTurns(
 /** Holds payouts of the assets in which the ledger differs. */
 function holdDifferences(holds: PayoutHolds): NonNullable<ReconciliationsOptions['onCompared']> {
   return async (lasting, em) => {
-    const assets = await em.execute<LedgerAsset[]>('select coin, network from currency');
+    const assets = await sql<LedgerAsset>(em, 'select coin, network from currency');
     const { found, unseen } = reconcileFindings(lasting, assets);
     await holds.looked('reconciliation', found, unseen, em);
   };

@@ -1,5 +1,6 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../base/clock.ts';
+import { sql } from '../base/db/sql.ts';
 import type { Log } from '../base/log.ts';
 import type { Config } from '../config/settings.ts';
 import { ExchangeProcess } from '../exchanges/exchange-process.ts';
@@ -36,7 +37,8 @@ export function openVenue({ config, clock, log, orm, prices, isSandbox }: VenueS
  * @throws StartError
  */
 export async function refuseOtherVenue(orm: MikroORM, { name }: LiquidityVenue): Promise<void> {
-  const open = await orm.em.fork().execute<{ venue: string; trades: number }[]>(
+  const open = await sql<{ venue: string; trades: number }>(
+    orm.em.fork(),
     `select venue, count(*)::int as trades
        from (select t.order_id, t.venue
                from exchange_order o join trade t on t.order_id = o.id and t.state = 'intended'

@@ -1,4 +1,5 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { type SqlValue, sql } from '../base/db/sql.ts';
 
 /** An output in a block that belongs to the gateway. */
 export interface OwnOutput {
@@ -45,8 +46,8 @@ const columns = `key, address, amount::text as amount, height::int as height, bl
 
 /** The outputs that scans found and stored. */
 export function ownOutputs(orm: MikroORM): OwnOutputs {
-  const read = async (sql: string, values: readonly unknown[]): Promise<OwnOutput[]> => {
-    const rows = await orm.em.fork().execute<OutputRow[]>(sql, [...values]);
+  const read = async (text: string, values: readonly SqlValue[]): Promise<OwnOutput[]> => {
+    const rows = await sql<OutputRow>(orm.em.fork(), text, values);
     return rows.map(({ amount, spent_txid: txid, spent_height: height, spent_hash: blockHash, ...row }) => ({
       ...row,
       amount: BigInt(amount),
@@ -64,7 +65,8 @@ export function ownOutputs(orm: MikroORM): OwnOutputs {
         [chain],
       ),
     lost: async (chain, keys) => {
-      const rows = await orm.em.fork().execute<{ key: string }[]>(
+      const rows = await sql<{ key: string }>(
+        orm.em.fork(),
         `select k.key from jsonb_array_elements_text(?::jsonb) as k (key)
           where exists (select 1 from payment_attempt a
                          where a.chain = ? and a.txid = split_part(k.key, ':', 1)
@@ -103,7 +105,8 @@ export async function recordOutputs(
   spends: readonly FoundSpend[],
 ): Promise<void> {
   if (found.length > 0) {
-    await em.execute(
+    await sql(
+      em,
       `insert into own_output (chain, key, address, amount, index, height, block_hash)
        select ?, key, address, amount, index, height, block_hash
          from jsonb_to_recordset(?::jsonb)
@@ -120,7 +123,8 @@ export async function recordOutputs(
     );
   }
   if (spends.length === 0) return;
-  await em.execute(
+  await sql(
+    em,
     `update own_output o set spent_txid = s.txid, spent_height = s.height, spent_hash = s."blockHash"
        from jsonb_to_recordset(?::jsonb) as s (key text, txid text, height bigint, "blockHash" text)
       where o.chain = ? and o.key = s.key`,
@@ -133,8 +137,9 @@ export async function forgetOutputs(em: EntityManager, chain: string, blockHashe
   if (blockHashes.length === 0) return;
   const gone = '(select jsonb_array_elements_text(?::jsonb))';
   const hashes = JSON.stringify(blockHashes);
-  await em.execute(`delete from own_output where chain = ? and block_hash in ${gone}`, [chain, hashes]);
-  await em.execute(
+  await sql(em, `delete from own_output where chain = ? and block_hash in ${gone}`, [chain, hashes]);
+  await sql(
+    em,
     `update own_output set spent_txid = null, spent_height = null, spent_hash = null
       where chain = ? and spent_hash in ${gone}`,
     [chain, hashes],
@@ -143,8 +148,9 @@ export async function forgetOutputs(em: EntityManager, chain: string, blockHashe
 
 /** Removes the outputs and spends of all blocks above a height, before these are read again. */
 export async function forgetOutputsAbove(em: EntityManager, chain: string, height: number): Promise<void> {
-  await em.execute('delete from own_output where chain = ? and height > ?', [chain, height]);
-  await em.execute(
+  await sql(em, 'delete from own_output where chain = ? and height > ?', [chain, height]);
+  await sql(
+    em,
     `update own_output set spent_txid = null, spent_height = null, spent_hash = null
       where chain = ? and spent_height > ?`,
     [chain, height],

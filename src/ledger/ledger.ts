@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
+import { sql } from '../base/db/sql.ts';
 import { Big, formatDecimal } from '../base/money.ts';
 
 /**
@@ -102,7 +103,8 @@ export async function book(em: EntityManager, booking: Booking): Promise<boolean
  */
 export async function bookAll(em: EntityManager, bookings: readonly Booking[]): Promise<number> {
   if (bookings.length === 0) return 0;
-  const rows = await em.execute<{ id: string }[]>(
+  const rows = await sql<{ id: string }>(
+    em,
     `with given as (
        select * from jsonb_to_recordset(?::jsonb)
                 as g (id uuid, kind text, reference text, order_id uuid, at timestamptz, lines jsonb)
@@ -162,7 +164,8 @@ const mostLines = 1_000;
  * statement.
  */
 export async function bookedLines(em: EntityManager, orderIds: readonly string[]): Promise<BookedLine[]> {
-  const rows = await em.execute<(Omit<BookedLine, 'at'> & { at: string })[]>(
+  const rows = await sql<Omit<BookedLine, 'at'> & { at: string }>(
+    em,
     `select o.id as "orderId", l.kind, l.at, l.account, l.coin, l.network, l.amount::text as amount
        from (select jsonb_array_elements_text(?::jsonb)::uuid as id) as o
       cross join lateral (

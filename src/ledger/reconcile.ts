@@ -1,5 +1,6 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { type Clock, systemClock } from '../base/clock.ts';
+import { sql } from '../base/db/sql.ts';
 import { formatDecimal } from '../base/money.ts';
 import type { ChainAdapter } from '../chains/port/chain-adapter.ts';
 import { currenciesByChain } from './reconcile/assets.ts';
@@ -72,7 +73,8 @@ export async function reconcile(options: ReconcileOptions): Promise<ReconcileRep
  */
 export async function ledgerBalances(em: EntityManager, at: Date | null = null): Promise<readonly LedgerBalance[]> {
   const until = `where not exists (select from ledger_transaction t where t.id = l.transaction_id and t.at > ?)`;
-  const rows = await em.execute<LedgerBalance[]>(
+  const rows = await sql<LedgerBalance>(
+    em,
     `select account, coin, network, sum(amount)::text as balance from ledger_line l ${at === null ? '' : until}
       group by account, coin, network having sum(amount) <> 0 order by account, coin, network`,
     at === null ? [] : [at],

@@ -1,5 +1,6 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../base/clock.ts';
+import { sql } from '../base/db/sql.ts';
 import type { Log } from '../base/log.ts';
 import type { ChainAdapter } from '../chains/port/chain-adapter.ts';
 import { type ReconcileReport, type ReconcileRow, reconcile } from './reconcile.ts';
@@ -49,7 +50,8 @@ export class Reconciliations {
     const em = orm.em.fork();
     const startedAt = clock.now();
     const dueAt = new Date(startedAt.getTime() - (startedAt.getTime() % (everySec * 1000)));
-    const claimed = await em.execute<object[]>(
+    const claimed = await sql(
+      em,
       `insert into reconciliation (due_at, started_at) values (?, ?) on conflict do nothing returning due_at`,
       [dueAt, startedAt],
     );
@@ -64,7 +66,7 @@ export class Reconciliations {
     }
     await em.transactional(async (tx) => {
       await onCompared?.(lasting, tx);
-      await tx.execute(`update reconciliation set ended_at = ?, checks = ?, differences = ?::jsonb where due_at = ?`, [
+      await sql(tx, `update reconciliation set ended_at = ?, checks = ?, differences = ?::jsonb where due_at = ?`, [
         clock.now(),
         checks,
         JSON.stringify(differences),

@@ -1,5 +1,6 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../base/clock.ts';
+import { sql } from '../base/db/sql.ts';
 import { AppError } from '../base/errors.ts';
 import { type RequestCount, requestBuckets } from '../base/telemetry/process-metrics.ts';
 
@@ -64,7 +65,8 @@ export class TrafficRecorder {
     const em = this.#orm.em.fork();
     if (grown.length > 0) {
       // Sorted, so that two processes lock the rows in the same order.
-      await em.execute(
+      await sql(
+        em,
         `insert into api_traffic as t (at, endpoint, outcome, bucket, requests)
          select date_trunc('minute', ?::timestamptz, 'UTC'), g.endpoint, g.outcome, g.bucket, g.requests
            from jsonb_to_recordset(?::jsonb) as g (endpoint text, outcome text, bucket smallint, requests bigint)
@@ -75,7 +77,8 @@ export class TrafficRecorder {
       for (const { cell, total } of grown) this.#stored.set(cell, total);
     }
     if (now.getTime() - this.#cleanedAt < minuteMs) return;
-    await em.execute(
+    await sql(
+      em,
       `delete from api_traffic where ctid in
          (select ctid from api_traffic where at < ? order by at limit 10000 for update skip locked)`,
       [new Date(now.getTime() - keptMs)],
@@ -95,7 +98,8 @@ export async function apiTraffic(em: EntityManager, minutes: number, now: Date):
     throw new AppError('invalid_value', `minutes is a whole number from 1 to ${mostTrafficMinutes}`);
   }
   const from = new Date((Math.floor(now.getTime() / minuteMs) - minutes + 1) * minuteMs);
-  const cells = await em.execute<RequestCount[]>(
+  const cells = await sql<RequestCount>(
+    em,
     `select endpoint, outcome, bucket::int as bucket, sum(requests)::int as requests
        from api_traffic where at >= ? and at <= ? group by endpoint, outcome, bucket`,
     [from, now],

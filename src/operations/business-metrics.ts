@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Gauge, Registry } from 'prom-client';
+import { sql } from '../base/db/sql.ts';
 import { reconcileChecks } from '../ledger/reconcile/report.ts';
 import type { PriceBook } from '../market/rates/price-book.ts';
 import { worstFixedResult } from '../orders/fixed-results.ts';
@@ -92,7 +93,8 @@ export async function businessMetrics({ em, prices, now, payoutRules }: Business
 async function addOrders({ em, now, gauge }: Metrics): Promise<void> {
   const orders = gauge('orders', 'Orders under way.', 'status');
   const oldest = gauge('order_oldest_seconds', 'Age of the oldest order in a status, since it was created.', 'status');
-  const found = await em.execute<{ status: string; count: number; seconds: number }[]>(
+  const found = await sql<{ status: string; count: number; seconds: number }>(
+    em,
     `select status, count(*)::int as count, extract(epoch from ?::timestamptz - min(created_at))::float8 as seconds
        from exchange_order where status in (${underWay.map((status) => `'${status}'`).join(', ')}) group by status`,
     [now],
@@ -116,7 +118,8 @@ async function addAttention({ em, now, gauge, secondsSince }: Metrics): Promise<
 }
 
 async function addWebhooks({ em, now, gauge }: Metrics): Promise<void> {
-  const [row] = await em.execute<{ lag: number | null; waiting: number; oldest: number | null }[]>(
+  const [row] = await sql<{ lag: number | null; waiting: number; oldest: number | null }>(
+    em,
     `select (select extract(epoch from ?::timestamptz - e.at)::float8 from webhook_place p cross join lateral (
                select e.at from order_event e where (e.xid, e.order_id, e.seq) > (p.xid, p.order_id, p.seq)
                 order by e.xid, e.order_id, e.seq limit 1) e) as lag, d.waiting, d.oldest
@@ -132,7 +135,8 @@ async function addWebhooks({ em, now, gauge }: Metrics): Promise<void> {
   );
   gauge('webhook_oldest_seconds', 'Age of the oldest of these.').set(Math.max(0, row?.oldest ?? 0));
   const endpoints = gauge('webhook_endpoints', 'Webhook endpoints: working, failing, or disabled, by why.', 'state');
-  const states = await em.execute<{ state: string; count: number }[]>(
+  const states = await sql<{ state: string; count: number }>(
+    em,
     `select coalesce(disabled_reason, case when failures >= 10 then 'failing_now' else 'working' end) as state,
             count(*)::int as count from webhook_endpoint where status <> 'deleted' group by 1`,
   );
@@ -145,7 +149,8 @@ async function addVenue({ em, gauge }: Metrics): Promise<void> {
     'Value of the open positions at the venue, by coin, at the prices of the exchanges.',
     'coin',
   );
-  const positions = await em.execute<{ coin: string; usd: number }[]>(
+  const positions = await sql<{ coin: string; usd: number }>(
+    em,
     'select coin, sum(abs(usd))::float8 as usd from venue_position where usd is not null group by coin',
   );
   for (const { coin, usd } of positions) held.set({ coin }, usd);
@@ -163,7 +168,8 @@ async function addFixedResults({ em, now, gauge }: Metrics): Promise<void> {
 }
 
 async function addQuoteResults({ em, gauge }: Metrics): Promise<void> {
-  const [row] = await em.execute<{ cut: number; worst: number | null }[]>(
+  const [row] = await sql<{ cut: number; worst: number | null }>(
+    em,
     `select count(*) filter (where quote_cut_since is not null)::int as cut, max(quote_adverse_bps)::float8 as worst
        from partner where quote_adverse_bps is not null`,
   );
@@ -191,7 +197,8 @@ function addChains({ gauge, secondsSince }: Metrics, { chains }: SystemStatus): 
 
 async function addLeftOut({ em, gauge }: Metrics): Promise<void> {
   const left = gauge('left_out_transfers', 'Transfers to our addresses that could not become deposits.', 'chain');
-  const leftOut = await em.execute<{ chain: string; count: number }[]>(
+  const leftOut = await sql<{ chain: string; count: number }>(
+    em,
     'select chain, count(*)::int as count from left_out_transfer group by chain',
   );
   for (const { chain, count } of leftOut) left.set({ chain }, count);
@@ -230,7 +237,8 @@ async function addReconciliation(
     for (const check of reconcileChecks) differs.set({ check }, byCheck[check] ?? 0);
     gauge('ledger_reconciled_age_seconds', reconciledHelp).set(secondsSince(endedAt));
   } else {
-    const [begun] = await em.execute<{ seconds: number | null }[]>(
+    const [begun] = await sql<{ seconds: number | null }>(
+      em,
       'select extract(epoch from ?::timestamptz - min(started_at))::float8 as seconds from reconciliation',
       [now],
     );

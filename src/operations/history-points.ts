@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from '../base/db/sql.ts';
 import { AppError } from '../base/errors.ts';
 import { keptDays, slotMs } from './history-turns.ts';
 
@@ -125,7 +126,8 @@ async function seriesOf<Key extends string, Bucket extends HistoryBucket>(
     return value === null ? [] : [{ key, value }];
   });
   const keys = table.keys.join(', ');
-  const found = await em.execute<Record<Key, string>[]>(
+  const found = await sql<Record<Key, string>>(
+    em,
     `select distinct ${keys} from ${table.name} where at >= ? and at < ?
       ${named.map(({ key }) => `and ${key} = ?`).join(' ')} order by ${keys} limit ?`,
     [new Date(floorTo(from.getTime(), slotMs)), to, ...named.map(({ value }) => value), first],
@@ -135,7 +137,8 @@ async function seriesOf<Key extends string, Bucket extends HistoryBucket>(
   const bucketsOf = async (limit: number): Promise<Map<string, Bucket[]>> => {
     checkCount('limit', limit, mostPoints);
     const { startMs, widthMs, count } = bucketsIn(from, to, limit);
-    const rows = await em.execute<(Record<Key, string> & Omit<Bucket, 'at'> & { bucket: number })[]>(
+    const rows = await sql<Record<Key, string> & Omit<Bucket, 'at'> & { bucket: number }>(
+      em,
       `select ${keys}, floor((extract(epoch from at) * 1000 - ?) / ?)::int as bucket, ${table.figures},
               sum(readings)::int as readings
          from ${table.name}

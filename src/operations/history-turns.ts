@@ -1,5 +1,6 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../base/clock.ts';
+import { sql } from '../base/db/sql.ts';
 
 /** The time that one row of the history covers, in milliseconds. */
 export const slotMs = 600_000;
@@ -117,7 +118,7 @@ export class HistoryTurns {
     const askedMs = nowMs - (nowMs % minuteMs);
     if (this.#askedMs === askedMs) return false;
     const before = (ms: number): Date => new Date(nowMs - ms);
-    const taken = await orm.em.fork().execute<object[]>(takeTurn, [
+    const taken = await sql(orm.em.fork(), takeTurn, [
       new Date(askedMs),
       new Date(nowMs - (nowMs % slotMs)),
       before(walletMaxAgeMs),
@@ -136,7 +137,8 @@ export class HistoryTurns {
   async #removeOld(before: Date): Promise<void> {
     const em = this.#options.orm.em.fork();
     for (const table of histories) {
-      await em.execute(
+      await sql(
+        em,
         `delete from ${table} where ctid = any(array(select ctid from ${table} where at < ? order by at limit ?))`,
         [before, removedAtOnce],
       );
@@ -149,7 +151,8 @@ export class HistoryTurns {
  * account, so that it belongs to the comparisons of the ledger, on their patient connection.
  */
 export async function noteVenueBalances(orm: MikroORM, now: Date): Promise<void> {
-  await orm.em.fork().execute(
+  await sql(
+    orm.em.fork(),
     `insert into venue_level as v (coin, balance, seen_at)
      select coin, sum(amount), ? from ledger_line where account = 'venue' group by coin
      on conflict (coin) do update set balance = excluded.balance, seen_at = excluded.seen_at`,

@@ -1,5 +1,6 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { validate as isUuid } from 'uuid';
+import { type SqlValue, sql } from '../base/db/sql.ts';
 import { AppError } from '../base/errors.ts';
 import { ownFee } from '../orders/fixed-results.ts';
 import { changedOrders, freshOrders, ofParts } from '../orders/fresh-orders.ts';
@@ -184,11 +185,12 @@ export class OrderStats {
 
   async #rollUpBatch(size: number): Promise<number> {
     return this.#orm.em.fork().transactional(async (em) => {
-      const [place] = await em.execute<{ xid: string; order_id: string; seq: number }[]>(
+      const [place] = await sql<{ xid: string; order_id: string; seq: number }>(
+        em,
         'select xid::text as xid, order_id, seq from order_stat_progress for update skip locked',
       );
       if (!place) return 0;
-      const [done] = await em.execute<{ events: number }[]>(rollUpBatch, [place.xid, place.order_id, place.seq, size]);
+      const [done] = await sql<{ events: number }>(em, rollUpBatch, [place.xid, place.order_id, place.seq, size]);
       return done?.events ?? 0;
     });
   }
@@ -222,7 +224,8 @@ export class OrderStats {
               or from_status in ('expired', 'failed'))
        group by at, key`;
     const isSeries = by === null || range.key !== undefined;
-    const rows = await this.#orm.em.fork().execute<(Omit<StatsRow, 'at'> & { at: string | number })[]>(
+    const rows = await sql<Omit<StatsRow, 'at'> & { at: string | number }>(
+      this.#orm.em.fork(),
       `with sums as materialized (${sums})
        select (extract(epoch from at) * 1000)::bigint as at, ${by === null ? 'null' : 'key'} as key,
               coalesce(created, 0)::int as created, coalesce(completed, 0)::int as completed,
@@ -259,7 +262,8 @@ export class OrderStats {
    */
   async timeInState(range: StatsRange): Promise<StateTime[]> {
     const { where, values } = conditions(range);
-    return this.#orm.em.fork().execute<StateTime[]>(
+    return sql<StateTime>(
+      this.#orm.em.fork(),
       `select from_status as status, sum(moves)::int as count,
               trim_scale(round(sum(seconds) / sum(moves), 3))::text as "meanSeconds"
          from order_stat where ${where} and from_status <> '' group by from_status order by from_status`,
@@ -279,10 +283,9 @@ export class OrderStats {
     const { from, to, interval, key } = range;
     const { where, values } = key === undefined ? { where: '', values: [] } : ofKey(range.by, key);
     const bound = [interval, from, to, ...values, most + 1];
-    const rows = await this.#orm.em
-      .fork()
-      .execute<(Omit<StatePercentiles, 'status'> & { status: OrderStatus | null; orders: number })[]>(
-        `with newest as materialized (
+    const rows = await sql<Omit<StatePercentiles, 'status'> & { status: OrderStatus | null; orders: number }>(
+      this.#orm.em.fork(),
+      `with newest as materialized (
            select id from (${ofParts(
              [changedOrders, freshOrders],
              ({ condition }) => `select o.id, o.created_at from exchange_order o
@@ -304,8 +307,8 @@ export class OrderStats {
                 n.orders
            from (select count(*)::int as orders from newest) n left join stay s on s.seconds is not null
           group by s.status, n.orders order by s.status`,
-        [...bound, ...bound, most + 1, most],
-      );
+      [...bound, ...bound, most + 1, most],
+    );
     const found = rows[0]?.orders ?? 0;
     return {
       orders: Math.min(found, most),
@@ -323,7 +326,8 @@ export class OrderStats {
    */
   async failures(range: StatsRange): Promise<FailureCount[]> {
     const { where, values } = conditions(range);
-    return this.#orm.em.fork().execute<FailureCount[]>(
+    return sql<FailureCount>(
+      this.#orm.em.fork(),
       `select to_status as status, cause, sum(moves)::int as count
          from order_stat where ${where} and to_status in ('failed', 'refunding') and from_status <> 'failed'
         group by to_status, cause order by count desc, status, cause`,
@@ -335,7 +339,7 @@ export class OrderStats {
 /** Validates a range. Returns the condition on order_stat and its values. */
 function conditions({ from, to, interval, by, key, keys, top = usualTop }: StatsRange): {
   where: string;
-  values: unknown[];
+  values: SqlValue[];
 } {
   const days = (to.getTime() - from.getTime()) / dayMs;
   if (!(days > 0)) throw new AppError('invalid_value', 'from must be before to');
@@ -365,7 +369,7 @@ function conditions({ from, to, interval, by, key, keys, top = usualTop }: Stats
 }
 
 /** The condition on `o`, an exchange_order, for one partner or one pair. Indexes serve both. */
-function ofKey(by: StatsDimension | null, key: string): { where: string; values: unknown[] } {
+function ofKey(by: StatsDimension | null, key: string): { where: string; values: SqlValue[] } {
   if (by === 'partner') {
     if (!isUuid(key)) throw new AppError('invalid_value', 'the key of a partner is its id, a UUID');
     return { where: ' and o.partner_id = ?', values: [key] };

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from '../base/db/sql.ts';
 
 /** A payout hold. */
 export interface PayoutHold {
@@ -56,13 +57,13 @@ const holdSql = `
 
 /** Lists the open holds, oldest first. One statement. */
 export async function openHolds(em: EntityManager): Promise<PayoutHold[]> {
-  const rows = await em.execute<HoldRow[]>(`${holdSql} where h.closed_at is null order by h.opened_at, h.id`);
+  const rows = await sql<HoldRow>(em, `${holdSql} where h.closed_at is null order by h.opened_at, h.id`);
   return rows.map(holdOf);
 }
 
 /** Reads holds. Unknown ids are left out. One statement. */
 export async function holdsById(em: EntityManager, ids: readonly string[]): Promise<PayoutHold[]> {
-  const rows = await em.execute<HoldRow[]>(`${holdSql} where h.id in (${ids.map(() => '?').join(', ')})`, [...ids]);
+  const rows = await sql<HoldRow>(em, `${holdSql} where h.id in (${ids.map(() => '?').join(', ')})`, [...ids]);
   return rows.map(holdOf);
 }
 
@@ -71,7 +72,8 @@ export async function holdsById(em: EntityManager, ids: readonly string[]): Prom
  * waiting payments. One statement.
  */
 export async function payoutSpending(em: EntityManager, now: Date): Promise<PayoutSpending[]> {
-  const rows = await em.execute<(Omit<PayoutSpending, 'waitingSince'> & { waitingMs: string | null })[]>(
+  const rows = await sql<Omit<PayoutSpending, 'waitingSince'> & { waitingMs: string | null }>(
+    em,
     `with spent as (
        select coin, network, sum(usd) filter (where minute > ?) as hour, sum(usd) as day
          from payout_spent where minute > ? group by coin, network

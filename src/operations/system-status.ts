@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { systemClock } from '../base/clock.ts';
+import { sql } from '../base/db/sql.ts';
 import { overdueMs } from '../orders/read/attention.ts';
 
 /** A chain as its scanner last saw it. */
@@ -79,24 +80,32 @@ const ms = (column: string): string => `floor(extract(epoch from ${column}) * 10
  * Reads the state of the system. Six statements at any size, or seven once the job queue exists.
  */
 export async function systemStatus(em: EntityManager, now = systemClock.now()): Promise<SystemStatus> {
-  const chains = await em.execute<
-    (Omit<ChainStatus, 'scannedAt' | 'failingSince'> & { scannedMs: string | null; failingMs: string | null })[]
+  const chains = await sql<
+    Omit<ChainStatus, 'scannedAt' | 'failingSince'> & { scannedMs: string | null; failingMs: string | null }
   >(
+    em,
     `select chain, head::int as head, height::int as height, greatest(head - height, 0)::int as lag, problem,
             case when lease_until > now() then lease_owner end as "leaseOwner", ${ms('scanned_at')} as "scannedMs",
             failure, ${ms('failing_since')} as "failingMs"
        from chain_state order by chain`,
   );
-  const wallets = await em.execute<(Omit<WalletStatus, 'seenAt'> & { seenMs: string })[]>(
+  const wallets = await sql<Omit<WalletStatus, 'seenAt'> & { seenMs: string }>(
+    em,
     `select chain, coin, network, trim_scale(balance)::text as balance, trim_scale(low)::text as low,
             trim_scale(high)::text as high, ${ms('seen_at')} as "seenMs" from wallet_level order by chain, coin`,
   );
-  const workers = await em.execute<{ id: string; seenMs: string }[]>(
+  const workers = await sql<{ id: string; seenMs: string }>(
+    em,
     `select id, ${ms('seen_at')} as "seenMs" from worker order by id`,
   );
-  const [counts] = await em.execute<
-    { overdue: number; behind: number; behindMs: string | null; rolledMs: string | null; hasQueue: boolean }[]
-  >(
+  const [counts] = await sql<{
+    overdue: number;
+    behind: number;
+    behindMs: string | null;
+    rolledMs: string | null;
+    hasQueue: boolean;
+  }>(
+    em,
     `select (select count(*)::int from ((select from exchange_order
               where next_action_at < ? and held_at is null and failing_since is null limit ${mostCounted})
               union all (select from exchange_order where failing_since < ? limit ${mostCounted})) as part) as overdue,
@@ -109,7 +118,8 @@ export async function systemStatus(em: EntityManager, now = systemClock.now()): 
                  order by e.xid, e.order_id, e.seq limit ${mostCounted}) as part) as behind`,
     [new Date(now.getTime() - overdueMs), new Date(now.getTime() - overdueMs)],
   );
-  const [reconciled] = await em.execute<{ endedMs: string; checks: number; byCheck: Record<string, number> }[]>(
+  const [reconciled] = await sql<{ endedMs: string; checks: number; byCheck: Record<string, number> }>(
+    em,
     `select ${ms('ended_at')} as "endedMs", checks, differences as "byCheck"
        from reconciliation where ended_at is not null order by ended_at desc limit 1`,
   );
@@ -140,7 +150,8 @@ export async function systemStatus(em: EntityManager, now = systemClock.now()): 
 
 /** Counts the waiting jobs: their state comes before 'active' in the queue's own enumeration. */
 async function queueStatus(em: EntityManager): Promise<QueueStatus[]> {
-  return em.execute<QueueStatus[]>(
+  return sql<QueueStatus>(
+    em,
     `select q.name, count(j.id)::int as waiting,
             greatest(extract(epoch from now() - min(j.start_after)), case when count(j.id) > 0 then 0 end)::int as "oldestSec"
        from pgboss.queue q left join pgboss.job j on j.name = q.name and j.state < 'active'

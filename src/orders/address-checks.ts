@@ -1,5 +1,5 @@
-import type { MikroORM } from '@mikro-orm/postgresql';
-import { PreparedStatements } from '../base/db/prepared.ts';
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { sql } from '../base/db/sql.ts';
 import { errorFromFaults, type FieldFault } from '../base/errors.ts';
 import { otherNetworksOf } from '../chains/addresses/address.ts';
 import type { Currency } from '../market/currencies/currency.entity.ts';
@@ -33,11 +33,11 @@ const fields = { address: 'address', tag: 'tag' };
 /** Judges addresses as a create would, and stores nothing. */
 export class AddressChecks {
   readonly #catalogue: CurrencyCatalogue;
-  readonly #statements: PreparedStatements;
+  readonly #em: EntityManager;
 
   constructor(orm: MikroORM, catalogue: CurrencyCatalogue) {
     this.#catalogue = catalogue;
-    this.#statements = new PreparedStatements(orm);
+    this.#em = orm.em.fork();
   }
 
   /** @throws AppError 422 when there is no such active currency. A bad address is no error. */
@@ -70,7 +70,7 @@ export class AddressChecks {
   }
 
   async #isOwn(recipientForms: string): Promise<boolean> {
-    const [own] = await this.#statements.run<Pick<CreateOutcome, 'ownRecipient'>>(ownDestinations, {
+    const [own] = await sql<Pick<CreateOutcome, 'ownRecipient'>>(this.#em, ownDestinations, {
       recipientForms,
       refundForms: null,
     });

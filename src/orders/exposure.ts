@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Partner } from '../accounts/partners/partner.entity.ts';
 import type { Clock } from '../base/clock.ts';
+import { sql } from '../base/db/sql.ts';
 import { Big, formatDecimal } from '../base/money.ts';
 import type { PriceBook } from '../market/rates/price-book.ts';
 import type { RateType } from '../market/rates/quote.ts';
@@ -78,7 +79,8 @@ export async function exposures(
   const now = options.clock.now();
   const hourAgo = new Date(now.getTime() - hourMs - slotMs);
   const dayAgo = new Date(now.getTime() - dayMs - slotMs);
-  const rows = await em.execute<ExposureRow[]>(
+  const rows = await sql<ExposureRow>(
+    em,
     `select p.id as partner, t.* from (values ${partners.map(() => '(?::uuid)').join(', ')}) as p (id)
       cross join lateral (
         ${partnerRows('p.id')}
@@ -129,7 +131,7 @@ export function readPartnerOrders(
   partner: string,
   depositWindowSec: number,
 ): Promise<TallyRow[]> {
-  return em.execute<TallyRow[]>(partnerRows('?'), partnerValues(now, [partner], depositWindowSec));
+  return sql<TallyRow>(em, partnerRows('?'), partnerValues(now, [partner], depositWindowSec));
 }
 
 /** The values that `partnerRows` binds, with those of its partner. */
@@ -146,7 +148,8 @@ function partnerValues(now: Date, partner: readonly string[], depositWindowSec: 
  * other processes hold, and paid float orders by coin.
  */
 export function readAllOrders(em: EntityManager, now: Date, process: string): Promise<TallyRow[]> {
-  return em.execute<TallyRow[]>(
+  return sql<TallyRow>(
+    em,
     `select 'fixed' as what, null as coin, 0 as count, coalesce(sum(usd), 0)::text as amount
        from (select usd from fixed_turnover where slot > ?
              union all
@@ -166,7 +169,8 @@ export interface ExposureShare {
 
 /** Stores a process's share in place of its last one, and forgets ended shares. */
 export async function storeShare(em: EntityManager, { process, usd, until }: ExposureShare, now: Date): Promise<void> {
-  await em.execute(
+  await sql(
+    em,
     `with ended as (delete from exposure_share where until <= ? and process <> ?)
      insert into exposure_share (process, usd, until) values (?, ?, ?)
          on conflict (process) do update set usd = excluded.usd, until = excluded.until`,

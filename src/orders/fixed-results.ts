@@ -1,5 +1,6 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../base/clock.ts';
+import { sql } from '../base/db/sql.ts';
 
 /**
  * Result of a partner's fixed-rate orders, at the market prices of the moment each trade was
@@ -86,7 +87,8 @@ export class FixedResults {
     const nowMs = this.#clock.now().getTime();
     const sinceMs = Math.max(nowMs - keptDays * dayMs, (this.#summedUntilMs ?? 0) - overlapMs);
     const em = this.#orm.em.fork();
-    await em.execute(
+    await sql(
+      em,
       `insert into fixed_result (partner_id, hour, orders, sent_usd, owed_usd, fees_usd)
        select o.partner_id, date_trunc('hour', t.settled_at, 'UTC'), count(*), sum(t.amount_from * t.price_from),
               sum((t.amount_to + t.service_fee + t.network_fee) * t.price_to), sum(${ownFee} * t.price_to)
@@ -98,7 +100,7 @@ export class FixedResults {
               fees_usd = excluded.fees_usd`,
       [new Date(sinceMs)],
     );
-    await em.execute('delete from fixed_result where hour < ?', [new Date(nowMs - (keptDays + 1) * dayMs)]);
+    await sql(em, 'delete from fixed_result where hour < ?', [new Date(nowMs - (keptDays + 1) * dayMs)]);
     this.#summedUntilMs = nowMs;
   }
 }
@@ -110,7 +112,8 @@ export async function fixedResults(
   days: number,
   partnerIds: readonly string[],
 ): Promise<FixedResult[]> {
-  return em.execute<FixedResult[]>(
+  return sql<FixedResult>(
+    em,
     `select partner_id as "partnerId", sum(orders)::int as orders,
             trim_scale(round(sum(sent_usd), 2))::text as "sentUsd",
             trim_scale(round((sum(owed_usd) / sum(sent_usd) - 1) * 10000, 1))::text as "adverseBps",
@@ -129,7 +132,8 @@ export async function worstFixedResult(
   now: Date,
 ): Promise<{ readonly partners: number; readonly adverseBps: number | null }> {
   const since = new Date(now.getTime() - dayMs);
-  const [found] = await em.execute<{ partners: number; adverseBps: number | null }[]>(
+  const [found] = await sql<{ partners: number; adverseBps: number | null }>(
+    em,
     `select (select count(*)::int from (${adversePartners}) as adverse) as partners,
             (select max(bps) from (
                select (sum(owed_usd) / sum(sent_usd) - 1)::float8 * 10000 as bps from fixed_result where hour > ?

@@ -4,6 +4,7 @@ import type { Caller } from '../accounts/members/sessions.ts';
 import { partnerInactive } from '../accounts/partners/authenticator.ts';
 import type { Clock } from '../base/clock.ts';
 import { sqlState } from '../base/db/database.ts';
+import { sql } from '../base/db/sql.ts';
 import { AppError } from '../base/errors.ts';
 import { annotate } from '../base/telemetry/tracing.ts';
 import { lockNotAvailable, type Repeatable } from './idempotency.ts';
@@ -138,12 +139,14 @@ async function lockedOrder(em: EntityManager, scope: PartnerScope | StaffScope, 
 async function refuseEnded(em: EntityManager, caller: Caller, now: Date): Promise<void> {
   const [asker] =
     caller.kind === 'key'
-      ? await em.execute<{ live: boolean; active: boolean }[]>(
+      ? await sql<{ live: boolean; active: boolean }>(
+          em,
           `select k.revoked_at is null and (k.expires_at is null or k.expires_at > ?) as live, p.status = 'active' as active
              from api_key k join partner p on p.id = k.partner_id where k.key_id = ?`,
           [now, caller.keyId],
         )
-      : await em.execute<{ live: boolean; active: boolean }[]>(
+      : await sql<{ live: boolean; active: boolean }>(
+          em,
           `select m.removed_at is null and m.role = any(?::text[]) as live, p.status = 'active' as active
              from partner_member m join partner p on p.id = m.partner_id where m.id = ? for share of m`,
           [`{${rights['orders:answer'].join(',')}}`, caller.memberId],

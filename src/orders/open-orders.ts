@@ -2,6 +2,7 @@ import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { LRUCache } from 'lru-cache';
 import type { Partner } from '../accounts/partners/partner.entity.ts';
 import type { Clock } from '../base/clock.ts';
+import { sql } from '../base/db/sql.ts';
 import { AppError } from '../base/errors.ts';
 import type { PartnerLanes } from '../base/limits/partner-lanes.ts';
 import { Big } from '../base/money.ts';
@@ -215,7 +216,7 @@ export class OpenOrders {
   /** Deletes the turnover of fixed-rate orders that no cap counts any more. */
   async forgetOld(): Promise<void> {
     const before = new Date(this.#options.clock.now().getTime() - 2 * dayMs);
-    await this.#options.orm.em.fork().execute('delete from fixed_turnover where slot < ?', [before]);
+    await sql(this.#options.orm.em.fork(), 'delete from fixed_turnover where slot < ?', [before]);
   }
 
   #judged({ rateType, from, amountFrom }: Quote, adverse: Big | null): Omit<Pending, 'repeatKey' | 'isCheck'> {
@@ -259,7 +260,8 @@ export class OpenOrders {
   async #isWithin(partnerId: string, { usd, hourUsd, dayUsd, hourAgo, dayAgo }: FixedHeadroom): Promise<boolean> {
     const { orm, lanes } = this.#options;
     const [row] = await lanes.work(partnerId, () =>
-      orm.em.fork().execute<{ fits: boolean }[]>(
+      sql<{ fits: boolean }>(
+        orm.em.fork(),
         `select coalesce(sum(usd) filter (where slot > ?), 0) + ?::numeric <= ?::numeric
           and coalesce(sum(usd), 0) + ?::numeric <= ?::numeric as fits
          from fixed_turnover where partner_id = ? and slot > ?`,

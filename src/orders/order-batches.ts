@@ -1,5 +1,7 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { type BatchBounds, Batcher, runAlone } from '../base/db/batcher.ts';
-import type { Prepared, PreparedStatements } from '../base/db/prepared.ts';
+import type { Prepared } from '../base/db/prepared.ts';
+import { sqlRows } from '../base/db/sql.ts';
 import { sqlSpan } from '../base/db/traced-queries.ts';
 import { span } from '../base/telemetry/tracing.ts';
 import type { CreateOutcome } from './order-statements.ts';
@@ -31,12 +33,12 @@ export const createBounds: BatchBounds = {
  * delays the others.
  */
 export class OrderBatches {
-  readonly #statements: PreparedStatements;
+  readonly #em: EntityManager;
   readonly #onBatch: OnBatch;
   readonly #creates = new Map<Prepared, Batcher<CreateRow, CreateOutcome | null>>();
 
-  constructor(statements: PreparedStatements, onBatch: OnBatch = () => {}) {
-    this.#statements = statements;
+  constructor(em: EntityManager, onBatch: OnBatch = () => {}) {
+    this.#em = em;
     this.#onBatch = onBatch;
   }
 
@@ -60,7 +62,7 @@ export class OrderBatches {
       sizeOf: ({ body, metadata }) => String(body).length + String(metadata ?? '').length,
       keyOf: ownKey,
       run: async (rows) => {
-        const outcomes = inOrder(rows, await this.#statements.runRows<CreateOutcome>(statement, rows));
+        const outcomes = inOrder(rows, await sqlRows<CreateOutcome>(this.#em, statement, rows));
         if (rows.length === 1) return outcomes;
         return outcomes.map((outcome) => (outcome && lacksOnlyRoom(outcome) ? runAlone : outcome));
       },

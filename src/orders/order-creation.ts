@@ -1,9 +1,9 @@
-import type { MikroORM, QueryResult } from '@mikro-orm/postgresql';
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
 import { type KeyCaller, partnerInactive } from '../accounts/partners/authenticator.ts';
 import type { Clock } from '../base/clock.ts';
 import { brokenConstraint, sqlState } from '../base/db/database.ts';
-import { PreparedStatements } from '../base/db/prepared.ts';
+import { sql } from '../base/db/sql.ts';
 import { AppError, errorFromFaults, type FieldFault, type TwoSidedLimits } from '../base/errors.ts';
 import type { PartnerLanes } from '../base/limits/partner-lanes.ts';
 import { type Big, formatDecimal } from '../base/money.ts';
@@ -99,14 +99,14 @@ const noFixedRoom = { usd: null, slot: null, hourUsd: null, dayUsd: null, hourAg
 /** Creates exchange orders. */
 export class OrderCreation {
   readonly #options: OrderCreationOptions;
-  readonly #statements: PreparedStatements;
+  readonly #em: EntityManager;
   readonly #batches: OrderBatches;
   readonly #drafts: OrderDrafts;
 
   constructor(options: OrderCreationOptions) {
     this.#options = options;
-    this.#statements = new PreparedStatements(options.orm);
-    this.#batches = new OrderBatches(this.#statements, options.onBatch);
+    this.#em = options.orm.em.fork();
+    this.#batches = new OrderBatches(this.#em, options.onBatch);
     this.#drafts = new OrderDrafts(options.rates, options.quotes);
   }
 
@@ -196,14 +196,14 @@ export class OrderCreation {
     const em = orm.em.fork();
     let forgotten = 0;
     for (;;) {
-      const { affectedRows } = await em.execute<QueryResult>(
+      const { length } = await sql(
+        em,
         `delete from idempotency_key
-          where ctid = any (array(select ctid from idempotency_key where created_at < ? limit ?))`,
+          where ctid = any (array(select ctid from idempotency_key where created_at < ? limit ?)) returning 1`,
         [before, forgetBatch],
-        'run',
       );
-      forgotten += affectedRows;
-      if (affectedRows < forgetBatch) return forgotten;
+      forgotten += length;
+      if (length < forgetBatch) return forgotten;
     }
   }
 
@@ -223,7 +223,7 @@ export class OrderCreation {
 
   async #taken(partner: string, quoteNonce: Buffer | null, externalId: string | null): Promise<TakenBy> {
     const [taken] = await this.#options.lanes.work(partner, () =>
-      this.#statements.run<TakenBy>(termsOrders, { partner, quoteNonce, externalId }),
+      sql<TakenBy>(this.#em, termsOrders, { partner, quoteNonce, externalId }),
     );
     return taken ?? {};
   }
@@ -239,7 +239,7 @@ export class OrderCreation {
   async #ownAddressFaults({ recipient, refund }: Draft, { partner }: KeyCaller): Promise<FieldFault[]> {
     if (!recipient && !refund) return [];
     const [own] = await this.#options.lanes.work(partner.id, () =>
-      this.#statements.run<Pick<CreateOutcome, 'ownRecipient' | 'ownRefund'>>(ownDestinations, {
+      sql<Pick<CreateOutcome, 'ownRecipient' | 'ownRefund'>>(this.#em, ownDestinations, {
         recipientForms: recipient?.keyForms ?? null,
         refundForms: refund?.keyForms ?? null,
       }),

@@ -1,14 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import {
-  type Prepared,
-  type PreparedStatements,
-  prepared,
-  type RowValues,
-  runRowIn,
-  type StatementValues,
-  snakeCase,
-  statementsIn,
-} from '../base/db/prepared.ts';
+import { type Prepared, prepared, type RowValues, type StatementValues, snakeCase } from '../base/db/prepared.ts';
+import { sql, sqlRows } from '../base/db/sql.ts';
 import { tokenHash } from './order-pages.ts';
 
 /** A partner and its people: its own orders. */
@@ -93,8 +85,8 @@ export function scopeValues(scope: OrderScope): Readonly<Record<string, string |
 }
 
 function sightOf({ columns, orders }: Rule): Sight {
-  const named = (sql: (name: string, type: string) => string): string =>
-    orders(Object.fromEntries(Object.entries(columns).map(([name, type]) => [name, sql(name, type)])));
+  const named = (of: (name: string, type: string) => string): string =>
+    orders(Object.fromEntries(Object.entries(columns).map(([name, type]) => [name, of(name, type)])));
   return {
     orders: named((name, type) => `:${name}::${type}`),
     ordersOfRow: named((name) => `asked.${snakeCase(name)}`),
@@ -130,48 +122,27 @@ export class ScopedStatement {
   }
 }
 
-/** Runs statements that read orders, each for a scope. */
-export class ScopedStatements {
-  readonly #statements: PreparedStatements;
+/** Runs a statement that reads orders for a scope, as `sql` does. */
+export function sqlFor<Row extends object>(
+  em: EntityManager,
+  scope: OrderScope,
+  statement: ScopedStatement,
+  values: StatementValues,
+): Promise<Row[]> {
+  return sql<Row>(em, statement.of(scope.kind), { ...values, ...scopeValues(scope) });
+}
 
-  constructor(statements: PreparedStatements) {
-    this.#statements = statements;
-  }
-
-  run<Row extends object>(scope: OrderScope, statement: ScopedStatement, values: StatementValues): Promise<Row[]> {
-    return this.#statements.run<Row>(statement.of(scope.kind), { ...values, ...scopeValues(scope) });
-  }
-
-  /** Runs a statement inside the transaction of `em`. */
-  runIn<Row extends object>(
-    em: EntityManager,
-    scope: OrderScope,
-    statement: ScopedStatement,
-    values: StatementValues,
-  ): Promise<Row[]> {
-    return statementsIn(em).run<Row>(statement.of(scope.kind), { ...values, ...scopeValues(scope) });
-  }
-
-  /** Runs a statement over given rows. */
-  runRows<Row extends object>(
-    scope: OrderScope,
-    statement: ScopedStatement,
-    rows: readonly RowValues[],
-  ): Promise<Row[]> {
-    const values = scopeValues(scope);
-    return this.#statements.runRows<Row>(
-      statement.of(scope.kind),
-      rows.map((row) => ({ ...row, ...values })),
-    );
-  }
-
-  /** Runs a statement over one given row inside the transaction of `em`. */
-  runRowIn<Row extends object>(
-    em: EntityManager,
-    scope: OrderScope,
-    statement: ScopedStatement,
-    row: RowValues,
-  ): Promise<Row[]> {
-    return runRowIn<Row>(em, statement.of(scope.kind), { ...row, ...scopeValues(scope) });
-  }
+/** Runs a statement that reads orders over given rows for a scope, as `sqlRows` does. */
+export function sqlRowsFor<Row extends object>(
+  em: EntityManager,
+  scope: OrderScope,
+  statement: ScopedStatement,
+  rows: readonly RowValues[],
+): Promise<Row[]> {
+  const values = scopeValues(scope);
+  return sqlRows<Row>(
+    em,
+    statement.of(scope.kind),
+    rows.map((row) => ({ ...row, ...values })),
+  );
 }

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
 import { Partner } from '../accounts/partners/partner.entity.ts';
 import type { Clock } from '../base/clock.ts';
+import { sql } from '../base/db/sql.ts';
 import { AppError, errorFromFaults, type FieldFault, fieldError } from '../base/errors.ts';
 import { type Big, formatDecimal } from '../base/money.ts';
 import { isOwnAddress } from '../chains/addresses/own-address.ts';
@@ -246,7 +247,8 @@ const resting: readonly string[] = ['completed', 'expired', 'refunded', 'failed'
 const refundFields = { address: 'refund_address', tag: 'refund_address_tag' };
 
 async function isOwn(em: EntityManager, { keyForms }: Destination): Promise<boolean> {
-  const [found] = await em.execute<{ own: boolean }[]>(
+  const [found] = await sql<{ own: boolean }>(
+    em,
     `select ${isOwnAddress('sent.forms')} as own from (select ?::text as forms) as sent`,
     [keyForms],
   );
@@ -258,7 +260,7 @@ async function refuseCancel({ em, order, now }: LockedOrder): Promise<void> {
   if (order.heldAt !== null) throw notCancellable('the order is on hold');
   // A deposit that was sent in time may still be found, and decides an order without a choice.
   if (now >= order.expiresAt) throw notCancellable('the window of the order has passed');
-  const [deposit] = await em.execute<unknown[]>('select 1 from deposit where order_id = ? limit 1', [order.id]);
+  const [deposit] = await sql(em, 'select 1 from deposit where order_id = ? limit 1', [order.id]);
   if (deposit) throw notCancellable('a deposit of the order was seen');
 }
 
@@ -280,7 +282,7 @@ async function openAction({ em, order, now }: LockedOrder, { actionId }: Choice)
 }
 
 async function isCredited(em: EntityManager, { depositId }: OrderAction): Promise<boolean> {
-  const [deposit] = await em.execute<{ state: string }[]>('select state from deposit where id = ?', [depositId]);
+  const [deposit] = await sql<{ state: string }>(em, 'select state from deposit where id = ?', [depositId]);
   return deposit?.state === 'credited';
 }
 

@@ -1,5 +1,6 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../base/clock.ts';
+import { sql } from '../base/db/sql.ts';
 import { dayMs } from './fixed-results.ts';
 
 /** Used quotes of a day below which a partner's figure decides nothing. */
@@ -45,7 +46,8 @@ export class QuoteResults {
     const sinceMs = Math.max(now.getTime() - keptMs, (this.#summedUntilMs ?? 0) - openMs);
     const em = orm.em.fork();
     // Ids of orders begin with their time, so that the primary keys are read from that time on.
-    await em.execute(
+    await sql(
+      em,
       `insert into quote_result (partner_id, hour, orders, usd, adverse_usd, paid_usd, paid_adverse_usd)
        select partner_id, hour, count(*), sum(usd), sum(adverse), coalesce(sum(usd) filter (where is_paid), 0),
               coalesce(sum(adverse) filter (where is_paid), 0)
@@ -60,7 +62,8 @@ export class QuoteResults {
               paid_usd = excluded.paid_usd, paid_adverse_usd = excluded.paid_adverse_usd`,
       [firstIdOfHour(sinceMs), new Date(sinceMs)],
     );
-    const changes = await em.execute<HoldChange[]>(
+    const changes = await sql<HoldChange>(
+      em,
       `with figure as (
          select partner_id, sum(orders) as orders,
                 round(10000 * greatest(sum(adverse_usd) / sum(usd), sum(paid_adverse_usd) / nullif(sum(paid_usd), 0)), 1)
@@ -83,7 +86,7 @@ export class QuoteResults {
         where (d.quote_cut_since is null) <> (d.cut_since is null)`,
       [new Date(now.getTime() - dayMs), feeRateFixed, now],
     );
-    await em.execute('delete from quote_result where hour < ?', [new Date(now.getTime() - 2 * keptMs)]);
+    await sql(em, 'delete from quote_result where hour < ?', [new Date(now.getTime() - 2 * keptMs)]);
     this.#summedUntilMs = now.getTime();
     for (const change of changes) onChange?.(change);
   }

@@ -1,6 +1,7 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../base/clock.ts';
 import { sqlState } from '../base/db/database.ts';
+import { sql } from '../base/db/sql.ts';
 import { earlierAnswer, inFlight, keyReused, lockNotAvailable, type Repeatable } from './idempotency.ts';
 import { IdempotencyKey } from './idempotency-key.entity.ts';
 
@@ -90,7 +91,8 @@ export class RepeatableRequests {
   async #take(em: EntityManager, partnerId: string, { key, fingerprint }: Repeatable): Promise<boolean> {
     try {
       // Waits for another request that has taken the key and is under way.
-      const taken = await em.execute<unknown[]>(
+      const taken = await sql(
+        em,
         `insert into idempotency_key (partner_id, key, fingerprint, order_id, status, body, created_at)
          values (?, ?, ?, null, 200, '', ?) on conflict do nothing returning 1`,
         [partnerId, key, fingerprint, this.#clock.now()],

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../base/clock.ts';
 import { advisoryLocks } from '../base/db/database.ts';
+import { sql } from '../base/db/sql.ts';
 import { Big } from '../base/money.ts';
 import type { PriceBook } from '../market/rates/price-book.ts';
 import {
@@ -91,7 +92,7 @@ export class TallyReader {
    */
   #takeShare(em: EntityManager, now: Date, tally: Tally, heldUsd: Usd): Promise<{ rows: TallyRow[]; share: Usd }> {
     return em.transactional(async (tx) => {
-      await tx.execute('select pg_advisory_xact_lock(?)', [advisoryLocks.exposureShares]);
+      await sql(tx, 'select pg_advisory_xact_lock(?)', [advisoryLocks.exposureShares]);
       // A separate statement: the read needs a snapshot that is taken under the lock.
       const rows = await readAllOrders(tx, now, this.#process);
       const used = sumOf(rows.filter(({ what }) => what === 'fixed').map(({ amount }) => usdOf(new Big(amount))));

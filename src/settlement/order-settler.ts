@@ -1,6 +1,7 @@
 import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../base/clock.ts';
 import { sqlState } from '../base/db/database.ts';
+import { sql } from '../base/db/sql.ts';
 import { errorMembers, type Log } from '../base/log.ts';
 import { bookAll } from '../ledger/ledger.ts';
 import { Order } from '../orders/order.entity.ts';
@@ -409,7 +410,8 @@ async function write(settlings: readonly Settling[]): Promise<void> {
  * proves nothing.
  */
 async function readScanned(em: EntityManager, now: Date): Promise<Map<string, ScannedTo>> {
-  const rows = await em.execute<(Omit<ScannedTo, 'readAt'> & { chain: string; read_at: string | null })[]>(
+  const rows = await sql<Omit<ScannedTo, 'readAt'> & { chain: string; read_at: string | null }>(
+    em,
     `select chain, height::int as height, final_height::int as final, height >= head as "isAtHead",
             case when read_at <= ? then read_at end as read_at
        from chain_state`,

@@ -1,6 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { v4 as uuidv4 } from 'uuid';
 import type { Clock } from '../base/clock.ts';
+import { sql } from '../base/db/sql.ts';
 import type { JobQueue } from '../base/jobs/job-queue.ts';
 import { type Repeated, repeat, warning, withPause } from '../base/jobs/repeat.ts';
 import { errorMembers, type Log } from '../base/log.ts';
@@ -243,7 +244,8 @@ export class SettlementWorker {
   }
 
   async #storeAnswers(answers: readonly ChainAnswer[], locked: '' | 'skip locked'): Promise<void> {
-    const stored = await this.#options.orm.em.fork().execute<{ chain: string }[]>(
+    const stored = await sql<{ chain: string }>(
+      this.#options.orm.em.fork(),
       `with answer as (
          select s.chain, a.read_at
            from jsonb_to_recordset(?::jsonb) as a (chain text, fence bigint, read_at timestamptz)
@@ -271,7 +273,8 @@ export class SettlementWorker {
     this.#failing.set(chain, now.getTime());
     log.warn({ event: 'chain_failed', code: chain, ...errorMembers(error) }, 'a chain could not be worked on');
     const failure = error instanceof ChainError ? error.code : 'internal_error';
-    await orm.em.fork().execute(
+    await sql(
+      orm.em.fork(),
       `update chain_state set failing_since = coalesce(failing_since, ?), failure = ?, failed_at = ?, failed_as = ?
           where chain = ? and fence = ?`,
       [now, failure, now, failure, chain, fence],
@@ -335,7 +338,8 @@ export class SettlementWorker {
    * sweep.
    */
   async #dueOrders(before: Date): Promise<string[]> {
-    const rows = await this.#options.orm.em.fork().execute<{ id: string }[]>(
+    const rows = await sql<{ id: string }>(
+      this.#options.orm.em.fork(),
       `select id from exchange_order o
         where next_action_at <= ?
           and (status <> 'waiting_deposit' or next_action_at < expires_at
@@ -359,7 +363,8 @@ export class SettlementWorker {
       for (const [orderId, error] of await settler.settle(group)) {
         log.error({ event: 'settle_failed', order_id: orderId, ...errorMembers(error) }, 'an order was not settled');
         const now = clock.now();
-        await orm.em.fork().execute(
+        await sql(
+          orm.em.fork(),
           `update exchange_order set failing_since = coalesce(failing_since, ?),
                   next_action_at = ?::timestamptz
                     + greatest(interval '${retryMs.least} ms', least(interval '${retryMs.most} ms', ?::timestamptz - coalesce(failing_since, ?)))

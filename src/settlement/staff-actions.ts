@@ -3,6 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { requireApprover } from '../accounts/staff/approvals.ts';
 import type { Clock } from '../base/clock.ts';
 import { brokenConstraint } from '../base/db/database.ts';
+import { sql } from '../base/db/sql.ts';
 import { AppError } from '../base/errors.ts';
 import type { JobQueue } from '../base/jobs/job-queue.ts';
 import { Big } from '../base/money.ts';
@@ -95,7 +96,7 @@ export class StaffActions {
       const orderId = proposal.holdId === undefined ? await orderOf(em, proposal) : null;
       // Locked before the row that refers to it is written. Two proposals would else wait for each
       // other.
-      if (orderId !== null) await em.execute('select from exchange_order where id = ? for update', [orderId]);
+      if (orderId !== null) await sql(em, 'select from exchange_order where id = ? for update', [orderId]);
       const action = em.create(StaffAction, {
         id: uuidv7(),
         action: proposal.action,
@@ -279,7 +280,8 @@ async function setRecipient(
   if (!check.ok) throw new AppError(check.code, `the ${check.field}: ${check.detail}`);
   const contract = contractFault(catalogue, deposit.network, check.address);
   if (contract !== null) throw new AppError('invalid_address', `the address: this ${contract}`);
-  const [own] = await em.execute<{ own: boolean }[]>(
+  const [own] = await sql<{ own: boolean }>(
+    em,
     `select ${isOwnAddress('forms.given')} as own from (select ?::text as given) as forms`,
     [keyForms(deposit.network, check.address)],
   );

@@ -2,6 +2,7 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../base/clock.ts';
 import { advisoryLocks, withAdvisoryLock } from '../base/db/database.ts';
+import { sql } from '../base/db/sql.ts';
 import { every, type Repeated, repeat } from '../base/jobs/repeat.ts';
 import { errorMembers, type Log } from '../base/log.ts';
 import { DepositAccount } from '../chains/addresses/deposit-account.entity.ts';
@@ -172,7 +173,8 @@ export class DepositPool {
     const pools = this.#pools;
     if (this.#signer === undefined || pools.length === 0) return [];
     const { orm } = this.#options;
-    const rows = await orm.em.fork().execute<{ keychain: string; free: number; last: string }[]>(
+    const rows = await sql<{ keychain: string; free: number; last: string }>(
+      orm.em.fork(),
       `select keychain,
               (select count(*)::int from deposit_address where keychain = account.keychain and leased_at is null) as free,
               (select coalesce(max(index), 0)::text from deposit_address where keychain = account.keychain) as last
@@ -202,7 +204,8 @@ export class DepositPool {
     const addresses = await keys.poolAddresses(network.id, first, last);
     const values = addresses.flatMap((address, place) => [uuidv7(), keychain, first + place, address, now]);
     const row = '(?, ?, ?, ?, null, ?, null)';
-    const inserted = await orm.em.fork().execute<{ id: string }[]>(
+    const inserted = await sql<{ id: string }>(
+      orm.em.fork(),
       `insert into deposit_address (id, keychain, index, address, tag, created_at, leased_at)
        values ${Array(last - first + 1)
          .fill(row)

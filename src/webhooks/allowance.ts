@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sqlState } from '../base/db/database.ts';
+import { sql } from '../base/db/sql.ts';
 import { AppError } from '../base/errors.ts';
 
 /**
@@ -49,7 +50,7 @@ export async function takeAllowance(
   return {
     left,
     use: async (made) => {
-      await em.execute('update webhook_allowance set day = greatest(day, ?::date), made = ? where partner_id = ?', [
+      await sql(em, 'update webhook_allowance set day = greatest(day, ?::date), made = ? where partner_id = ?', [
         day,
         row.made + made,
         partnerId,
@@ -65,12 +66,14 @@ async function locked(
   otherwise: '' | ' skip locked',
 ): Promise<{ readonly made: number }[]> {
   try {
-    await em.execute(
+    await sql(
+      em,
       'insert into webhook_allowance (partner_id, day, made) values (?, ?::date, 0) on conflict do nothing',
       [partnerId, day],
     );
     // Another process, whose clock is ahead, may have begun the next day.
-    return await em.execute(
+    return await sql(
+      em,
       `select case when day >= ?::date then made else 0 end as made
          from webhook_allowance where partner_id = ? for update${otherwise}`,
       [day, partnerId],

@@ -1,13 +1,7 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../base/clock.ts';
-import {
-  type Prepared,
-  PreparedStatements,
-  prepared,
-  replanned,
-  type Statements,
-  statementsIn,
-} from '../base/db/prepared.ts';
+import { type Prepared, prepared, replanned } from '../base/db/prepared.ts';
+import { sql } from '../base/db/sql.ts';
 import { fieldError } from '../base/errors.ts';
 import { eventTypeSql, eventTypesJson } from '../orders/event-types.ts';
 import { isoTime } from '../orders/order-statements.ts';
@@ -160,13 +154,13 @@ interface RangeRow {
 /** The deliveries of endpoints: what was sent, and sending it again. */
 export class DeliveryLog {
   readonly #orm: MikroORM;
-  readonly #statements: PreparedStatements;
+  readonly #em: EntityManager;
   readonly #clock: Clock;
   readonly #cursors: ListCursors;
 
   constructor(orm: MikroORM, clock: Clock, cursors: ListCursors) {
     this.#orm = orm;
-    this.#statements = new PreparedStatements(orm);
+    this.#em = orm.em.fork();
     this.#clock = clock;
     this.#cursors = cursors;
   }
@@ -189,7 +183,7 @@ export class DeliveryLog {
     const bound = `${partner.id} deliveries ${id} ${state ?? '*'}`;
     const before = cursor === null ? null : this.#cursors.read(bound, cursor);
     const values = { endpoint: id, before, state, limit: limit + 1 };
-    const rows = await this.#statements.run<DeliveryView & { readonly seq: number }>(newest, values);
+    const rows = await sql<DeliveryView & { readonly seq: number }>(this.#em, newest, values);
     const shown = rows.slice(0, limit);
     const last = shown.at(-1);
     return {
@@ -222,14 +216,14 @@ export class DeliveryLog {
     // Ids have no cursor, so that those beyond the allowance could not be asked for again.
     const least = 'eventIds' in request ? new Set(request.eventIds).size : 1;
     const allowance = await takeAllowance(em, endpoint.partner.id, now, 'refuse', least);
-    const replayed = await this.#replayed(statementsIn(em), endpoint, request, now, allowance.left);
+    const replayed = await this.#replayed(em, endpoint, request, now, allowance.left);
     if (replayed.count > 0) await allowance.use(replayed.count);
     return replayed;
   }
 
   /** @param most the most deliveries that it may make: no fewer than the ids of the request. */
   async #replayed(
-    statements: Statements,
+    em: EntityManager,
     endpoint: Pick<WebhookEndpoint, 'id' | 'partner'>,
     request: ReplayRequest,
     now: Date,
@@ -237,7 +231,7 @@ export class DeliveryLog {
   ): Promise<Replayed> {
     const oldest = new Date(now.getTime() - keptDays * dayMs);
     if ('eventIds' in request) {
-      return replayEvents(statements, endpoint, request.eventIds, now, oldest);
+      return replayEvents(em, endpoint, request.eventIds, now, oldest);
     }
     const { failedOnly, cursor } = request;
     const steps = Math.min(mostReplayed, most);
@@ -248,8 +242,8 @@ export class DeliveryLog {
     const range = `${request.from?.toISOString() ?? ''} ${request.to?.toISOString() ?? ''}`;
     const bound = `${endpoint.partner.id} replay ${endpoint.id} ${range} ${failedOnly}`;
     const place = cursor === null ? null : this.#cursors.read(bound, cursor);
-    const start = await feedStart(statements, place, from);
-    const [row] = await statements.run<RangeRow>(replayRange, {
+    const start = await feedStart(em, place, from);
+    const [row] = await sql<RangeRow>(em, replayRange, {
       partner: endpoint.partner.id,
       endpoint: endpoint.id,
       ...start.values,
@@ -280,7 +274,8 @@ export class DeliveryLog {
     const ofDeleted = `select d.id from webhook_endpoint w join webhook_delivery d on d.endpoint_id = w.id
                         where w.status = 'deleted' and w.updated_at < ?::timestamptz`;
     const forgotten = (await this.#forget(old, oldest)) + (await this.#forget(ofDeleted, now));
-    await em.execute(
+    await sql(
+      em,
       `delete from webhook_endpoint w where w.status = 'deleted' and w.updated_at < ?::timestamptz
           and not exists (select from webhook_delivery d where d.endpoint_id = w.id)`,
       [new Date(now.getTime() - deletedMs)],
@@ -292,7 +287,8 @@ export class DeliveryLog {
   async #forget(ids: string, before: Date): Promise<number> {
     const em = this.#orm.em.fork();
     for (let forgotten = 0; ; ) {
-      const rows = await em.execute(
+      const rows = await sql(
+        em,
         `delete from webhook_delivery where id = any (array(${ids} limit ${forgetBatch} for update of d skip locked))
          returning 1`,
         [before],
@@ -304,14 +300,14 @@ export class DeliveryLog {
 }
 
 async function replayEvents(
-  statements: Statements,
+  em: EntityManager,
   { id }: Pick<WebhookEndpoint, 'id'>,
   eventIds: readonly string[],
   now: Date,
   oldest: Date,
 ): Promise<Replayed> {
   const named = [...new Set(eventIds)].flatMap((text) => eventNamed(text) ?? []);
-  const made = await statements.run(replayNamed, {
+  const made = await sql(em, replayNamed, {
     endpoint: id,
     typeOf: eventTypesJson,
     now: now.toISOString(),

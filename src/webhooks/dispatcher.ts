@@ -1,5 +1,6 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../base/clock.ts';
+import { sql } from '../base/db/sql.ts';
 import { eventTypeSql, eventTypesJson } from '../orders/event-types.ts';
 import { afterCursor, feedOrder } from '../orders/read/order-feed.ts';
 
@@ -77,12 +78,13 @@ export class WebhookDispatcher {
 
   #batch(size: number): Promise<Dispatched> {
     return this.#orm.em.fork().transactional(async (em) => {
-      const [place] = await em.execute<{ xid: string; order_id: string; seq: number }[]>(
+      const [place] = await sql<{ xid: string; order_id: string; seq: number }>(
+        em,
         'select xid::text as xid, order_id, seq from webhook_place for update skip locked',
       );
       if (!place) return { events: 0, deliveries: 0 };
       const now = this.#clock.now();
-      const [done] = await em.execute<Dispatched[]>(dispatchBatch, [
+      const [done] = await sql<Dispatched>(em, dispatchBatch, [
         eventTypesJson,
         place.xid,
         place.order_id,

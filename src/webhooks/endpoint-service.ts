@@ -2,6 +2,7 @@ import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgres
 import { validate as isUuid, v7 as uuidv7 } from 'uuid';
 import { Partner } from '../accounts/partners/partner.entity.ts';
 import type { Clock } from '../base/clock.ts';
+import { sql } from '../base/db/sql.ts';
 import { AppError, fieldError } from '../base/errors.ts';
 import { type EventType, eventTypeNames } from '../orders/event-types.ts';
 import { takeAllowance } from './allowance.ts';
@@ -101,7 +102,7 @@ export class EndpointService {
     return em.transactional(async (tx) => {
       // Serialises the creates of one partner, so that two at once cannot both make the tenth. Rows
       // that refer to the partner, such as orders, are written meanwhile.
-      if (isUuid(partnerId)) await tx.execute('select 1 from partner where id = ? for no key update', [partnerId]);
+      if (isUuid(partnerId)) await sql(tx, 'select 1 from partner where id = ? for no key update', [partnerId]);
       const partner = isUuid(partnerId) ? await tx.findOne(Partner, { id: partnerId }) : null;
       if (!partner) throw new AppError('partner_not_found', 'there is no such partner');
       const count = await tx.count(WebhookEndpoint, { partner, status: { $ne: 'deleted' } });
@@ -209,7 +210,8 @@ export class EndpointService {
       endpoint.disabledAt = null;
       endpoint.updatedAt = this.#clock.now();
       await tx.flush();
-      await tx.execute(
+      await sql(
+        tx,
         `delete from webhook_delivery where id = any (array(
            select d.id from webhook_delivery d
             where d.endpoint_id = ? and d.state = 'pending' and (d.leased_until is null or d.leased_until <= ?::timestamptz)
@@ -319,7 +321,8 @@ export class EndpointService {
   async orderSamples(partnerId: string, type: EventType, em: EntityManager): Promise<OrderedSample[]> {
     const now = this.#clock.now();
     const allowance = await takeAllowance(em, partnerId, now, 'wait');
-    const made = await em.execute<{ id: string; endpoint_id: string }[]>(
+    const made = await sql<{ id: string; endpoint_id: string }>(
+      em,
       `insert into webhook_delivery (endpoint_id, type, state, next_attempt_at, created_at)
        select w.id, ?::text, 'pending', ?::timestamptz, ?::timestamptz from webhook_endpoint w
         where w.partner_id = ? and w.status = 'enabled' and (w.types is null or ?::text = any (w.types))
@@ -352,7 +355,8 @@ export class EndpointService {
    */
   async resealOld(): Promise<number> {
     return this.#orm.em.fork().transactional(async (em) => {
-      await em.execute(
+      await sql(
+        em,
         `update webhook_endpoint set old_secret = null, old_secret_version = null, old_secret_until = null
           where old_secret_until <= ?::timestamptz`,
         [this.#clock.now()],
@@ -419,7 +423,7 @@ export class EndpointService {
 /** The partner of an endpoint. @throws AppError endpoint_not_found */
 async function ownerOf(em: EntityManager, id: string): Promise<string> {
   const [row] = isUuid(id)
-    ? await em.execute<{ partner_id: string }[]>('select partner_id from webhook_endpoint where id = ?', [id])
+    ? await sql<{ partner_id: string }>(em, 'select partner_id from webhook_endpoint where id = ?', [id])
     : [];
   if (!row) throw endpointNotFound();
   return row.partner_id;

@@ -1,6 +1,7 @@
-import type { MikroORM } from '@mikro-orm/postgresql';
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../base/clock.ts';
-import { PreparedStatements, prepared } from '../base/db/prepared.ts';
+import { prepared } from '../base/db/prepared.ts';
+import { sql } from '../base/db/sql.ts';
 import { type EventFacts, eventColumns, eventId, eventTables } from '../orders/read/event-facts.ts';
 import type { OnWebhookCrashPoint } from './crash-points.ts';
 import { eventBody, sampleBody, testBody, testEventId, testEventType } from './delivery-body.ts';
@@ -97,11 +98,12 @@ const lockEndpoints = `
  * Takes the lease of due deliveries. The first attempts of one order to one endpoint begin in the
  * order of its events: each begins when the one before has ended. A second attempt waits for none.
  */
-const claim = `
-  with room as materialized (
+const claim = prepared(
+  'webhook_claim',
+  `with room as materialized (
     select w.id, w.partner_id, g.n, case when w.is_quick then ${mostOfEndpoint} else 1 end
              - (select count(*)::int from webhook_delivery r where r.endpoint_id = w.id and r.leased_until > :now) as free
-      from unnest(:endpoints) with ordinality as g (id, n) join webhook_endpoint w on w.id = g.id
+      from unnest(:endpoints::uuid[]) with ordinality as g (id, n) join webhook_endpoint w on w.id = g.id
   ), partner_room as materialized (
     select r.partner_id, ${mostOfPartner} - count(d.id)::int as free
       from (select distinct partner_id from room) r
@@ -147,7 +149,8 @@ const claim = `
     left join order_event e on e.order_id = d.order_id and e.seq = d.seq
     left join exchange_order o on o.id = d.order_id
     ${eventTables}
-   order by d.id`;
+   order by d.id`,
+);
 
 /**
  * Stores the result of an attempt, unless a later attempt began meanwhile. The endpoint's row is
@@ -199,12 +202,12 @@ select (select disabled from changed) as "isDisabled" from done`,
  */
 export class WebhookSender {
   readonly #options: WebhookSenderOptions;
-  readonly #statements: PreparedStatements;
+  readonly #em: EntityManager;
   readonly #running: Readonly<Record<Lane, Set<Promise<void>>>> = { quick: new Set(), other: new Set() };
 
   constructor(options: WebhookSenderOptions) {
     this.#options = options;
-    this.#statements = new PreparedStatements(options.orm);
+    this.#em = options.orm.em.fork();
   }
 
   /**
@@ -247,20 +250,15 @@ export class WebhookSender {
     const now = clock.now();
     const claimed = await orm.em.fork().transactional(async (em) => {
       const values = [lane === 'quick', now, now, now, most];
-      const endpoints = await em.execute<{ id: string }[]>(lockEndpoints, values);
+      const endpoints = await sql<{ id: string }>(em, lockEndpoints, values);
       if (endpoints.length === 0) return [];
       // A statement of its own, so that it sees what others have claimed before the locks.
-      const { text, parameters } = claimStatement;
-      const given: Record<string, unknown> = {
-        now,
-        until: new Date(now.getTime() + usualLeaseMs),
-        endpoints: `{${endpoints.map(({ id }) => id).join()}}`,
+      return sql<Claimed>(em, claim, {
+        now: now.toISOString(),
+        until: new Date(now.getTime() + usualLeaseMs).toISOString(),
+        endpoints: endpoints.map(({ id }) => id),
         most,
-      };
-      return em.execute<Claimed[]>(
-        text,
-        parameters.map((name) => given[name]),
-      );
+      });
     });
     if (claimed.length > 0) await onCrashPoint?.('webhook.claimed');
     return claimed;
@@ -309,7 +307,7 @@ export class WebhookSender {
     const nextAt = succeeded || isTest ? null : nextAttemptAt(attempts, now, sent.retryAfterSec);
     const { status, ms, fault: error, answer } = sent;
     const entry = { attempt: attempts, at: startedAt, status, ms, error, answer };
-    const [done] = await this.#statements.run<{ isDisabled: boolean | null }>(storeResult, {
+    const [done] = await sql<{ isDisabled: boolean | null }>(this.#em, storeResult, {
       id,
       attempt: attempts,
       state: succeeded ? 'delivered' : nextAt ? 'pending' : 'failed',
@@ -327,22 +325,6 @@ export class WebhookSender {
     return done?.isDisabled ?? false;
   }
 }
-
-/** The claim with question marks, as the mapper's connection takes it inside of a transaction. */
-const claimStatement = (() => {
-  const parameters: string[] = [];
-  const casts: Readonly<Record<string, string>> = {
-    now: '::timestamptz',
-    until: '::timestamptz',
-    endpoints: '::uuid[]',
-    most: '::integer',
-  };
-  const text = claim.replace(/(?<!:):([a-z]\w*)/g, (_, name: string) => {
-    parameters.push(name);
-    return `?${casts[name] ?? ''}`;
-  });
-  return { text, parameters };
-})();
 
 /** The body of a test of an endpoint, or of a sample of an event. */
 function bodyOfNoOrder({ id, endpointId, type, amounts }: Delivered, createdAt: Date): string {

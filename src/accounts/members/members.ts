@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type EntityManager, type FilterQuery, LockMode, type MikroORM } from '@mikro-orm/postgresql';
 import { validate as isUuid, v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../base/clock.ts';
+import { sql } from '../../base/db/sql.ts';
 import { AppError, fieldError } from '../../base/errors.ts';
 import { partnerInactive } from '../partners/authenticator.ts';
 import { PartnerInvitation } from './partner-invitation.entity.ts';
@@ -223,12 +224,11 @@ export class Members {
   /** @throws AppError member_not_found */
   async get(partnerId: string, memberId: string): Promise<MemberView> {
     const [row] = isUuid(memberId)
-      ? await this.#options.orm.em
-          .fork()
-          .execute<MemberRow[]>(
-            `select ${memberColumns} from partner_member m where m.id = ? and m.partner_id = ? and m.removed_at is null`,
-            [memberId, partnerId],
-          )
+      ? await sql<MemberRow>(
+          this.#options.orm.em.fork(),
+          `select ${memberColumns} from partner_member m where m.id = ? and m.partner_id = ? and m.removed_at is null`,
+          [memberId, partnerId],
+        )
       : [];
     if (!row) throw memberNotFound();
     return memberView(row);
@@ -341,7 +341,8 @@ export async function membersOf(
   em: EntityManager,
   partnerIds: readonly string[],
 ): Promise<(MemberView & { readonly partnerId: string })[]> {
-  const rows = await em.execute<(MemberRow & { partner_id: string })[]>(
+  const rows = await sql<MemberRow & { partner_id: string }>(
+    em,
     `select m.partner_id, ${memberColumns} from partner_member m
       where m.partner_id in (${placesFor(partnerIds)}) and m.removed_at is null order by m.created_at, m.id`,
     [...partnerIds],
@@ -408,7 +409,7 @@ function userOf({ id, member, name, partner }: PartnerInvitation): PasskeyUser {
 /** Serialises changes of a partner's people, so that two at once cannot remove the last owner. */
 async function lockPartner(em: EntityManager, partnerId: string): Promise<void> {
   const rows = isUuid(partnerId)
-    ? await em.execute('select id from partner where id = ? for no key update', [partnerId])
+    ? await sql(em, 'select id from partner where id = ? for no key update', [partnerId])
     : [];
   if (rows.length === 0) throw new AppError('partner_not_found', 'there is no such partner');
 }

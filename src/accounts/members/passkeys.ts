@@ -11,6 +11,7 @@ import {
 import { decodeAttestationObject } from '@simplewebauthn/server/helpers';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../base/clock.ts';
+import { sql } from '../../base/db/sql.ts';
 import { AppError, fieldError } from '../../base/errors.ts';
 import { PartnerMember } from './partner-member.entity.ts';
 import { PartnerPasskey } from './partner-passkey.entity.ts';
@@ -254,22 +255,21 @@ export class Passkeys {
 
   /** Deletes challenges without an answer. It runs from time to time. */
   async forgetOld(): Promise<void> {
-    await this.#orm.em.fork().execute('delete from partner_challenge where expires_at < ?', [this.#clock.now()]);
+    await sql(this.#orm.em.fork(), 'delete from partner_challenge where expires_at < ?', [this.#clock.now()]);
   }
 
   async #store(challenge: string, purpose: ChallengePurpose): Promise<void> {
-    await this.#orm.em
-      .fork()
-      .execute(
-        'insert into partner_challenge (challenge, purpose, subject, operation, expires_at) values (?, ?, ?, ?, ?)',
-        [
-          challenge,
-          purpose.purpose,
-          'subject' in purpose ? purpose.subject : null,
-          'approval' in purpose ? purpose.approval : null,
-          new Date(this.#clock.now().getTime() + challengeMs),
-        ],
-      );
+    await sql(
+      this.#orm.em.fork(),
+      'insert into partner_challenge (challenge, purpose, subject, operation, expires_at) values (?, ?, ?, ?, ?)',
+      [
+        challenge,
+        purpose.purpose,
+        'subject' in purpose ? purpose.subject : null,
+        'approval' in purpose ? purpose.approval : null,
+        new Date(this.#clock.now().getTime() + challengeMs),
+      ],
+    );
   }
 
   /**
@@ -284,7 +284,8 @@ export class Passkeys {
     const [taken] =
       challenge === null
         ? []
-        : await this.#orm.em.fork().execute<{ challenge: string; approval: string | null }[]>(
+        : await sql<{ challenge: string; approval: string | null }>(
+            this.#orm.em.fork(),
             `delete from partner_challenge
               where challenge = ? and purpose = ? and subject is not distinct from ?::uuid and expires_at > ?
              returning challenge, operation as approval`,

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { EntityManager, FilterQuery, MikroORM } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../base/clock.ts';
+import { sql } from '../../base/db/sql.ts';
 import { AppError } from '../../base/errors.ts';
 import type { KeyCaller } from '../partners/authenticator.ts';
 import type { Partner } from '../partners/partner.entity.ts';
@@ -67,13 +68,15 @@ export class MemberSessions {
   async start(memberId: string, { network, browser }: SessionOrigin, em: EntityManager): Promise<string> {
     const now = this.#clock.now();
     const secret = randomBytes(32).toString('base64url');
-    await em.execute(
+    await sql(
+      em,
       `update partner_session set ended_at = ? where member_id = ? and ended_at is null and id not in
          (select id from partner_session where member_id = ? and ended_at is null
            order by created_at desc, id desc limit ?)`,
       [now, memberId, memberId, openSessions - 1],
     );
-    await em.execute(
+    await sql(
+      em,
       `delete from partner_session s where member_id = ? and ended_at is not null
           and id in (select id from partner_session where member_id = ? and ended_at is not null
                       order by created_at desc, id desc offset ?)
@@ -165,14 +168,11 @@ export class MemberSessions {
   async confirm(sessionId: string, approval: string): Promise<{ confirmation: string; expiresAt: Date }> {
     const confirmation = randomBytes(32).toString('base64url');
     const expiresAt = new Date(this.#clock.now().getTime() + confirmationMs);
-    await this.#orm.em
-      .fork()
-      .execute('insert into partner_confirmation (token_hash, session_id, operation, expires_at) values (?, ?, ?, ?)', [
-        hashOf(confirmation),
-        sessionId,
-        approval,
-        expiresAt,
-      ]);
+    await sql(
+      this.#orm.em.fork(),
+      'insert into partner_confirmation (token_hash, session_id, operation, expires_at) values (?, ?, ?, ?)',
+      [hashOf(confirmation), sessionId, approval, expiresAt],
+    );
     return { confirmation, expiresAt };
   }
 
@@ -181,7 +181,8 @@ export class MemberSessions {
     const taken =
       confirmation === undefined
         ? []
-        : await this.#orm.em.fork().execute(
+        : await sql(
+            this.#orm.em.fork(),
             `delete from partner_confirmation
                 where token_hash = ? and session_id = ? and operation = ? and expires_at > ? returning operation`,
             [hashOf(confirmation), sessionId, approval, this.#clock.now()],
@@ -193,7 +194,7 @@ export class MemberSessions {
   async forgetOld(): Promise<void> {
     const now = this.#clock.now();
     const em = this.#orm.em.fork();
-    await em.execute('delete from partner_confirmation where expires_at < ?', [now]);
+    await sql(em, 'delete from partner_confirmation where expires_at < ?', [now]);
     await em.nativeDelete(PartnerSession, { expiresAt: { $lt: new Date(now.getTime() - keepMs) } });
   }
 }

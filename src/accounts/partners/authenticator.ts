@@ -2,6 +2,7 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../base/clock.ts';
+import { sql } from '../../base/db/sql.ts';
 import { AppError } from '../../base/errors.ts';
 import { ApiKey } from './api-key.entity.ts';
 import type { KeyScope } from './key-scope.ts';
@@ -98,7 +99,8 @@ export class Authenticator {
     // A hash that could not be written is computed again at the key's next use.
     this.#rehashed.clear();
     if (rehashed.length === 0) return;
-    await this.#orm.em.fork().execute(
+    await sql(
+      this.#orm.em.fork(),
       `update api_key set mac = decode(new.mac, 'hex'), pepper_version = new.version
          from jsonb_to_recordset(?::jsonb) as new(key_id text, mac text, version integer)
         where api_key.key_id = new.key_id and api_key.pepper_version < new.version`,
@@ -110,7 +112,8 @@ export class Authenticator {
     const used = [...this.#used];
     this.#used.clear();
     if (used.length === 0) return;
-    const write = this.#orm.em.fork().execute(
+    const write = sql(
+      this.#orm.em.fork(),
       `update api_key set last_used_at = seen.at::timestamptz, last_used_from = seen.used_from
          from jsonb_to_recordset(?::jsonb) as seen(key_id text, at text, used_from text) where api_key.key_id = seen.key_id`,
       [JSON.stringify(used.map(([keyId, { at, from }]) => ({ key_id: keyId, at: at.toISOString(), used_from: from })))],

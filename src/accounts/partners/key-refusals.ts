@@ -1,5 +1,6 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../../base/clock.ts';
+import { sql } from '../../base/db/sql.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -70,7 +71,8 @@ export class RefusalCounter {
         return { key_id: keyId, hour: new Date(hour).toISOString(), refused, limited };
       });
     try {
-      await this.#orm.em.fork().execute(
+      await sql(
+        this.#orm.em.fork(),
         `insert into key_refusal as k (key_id, hour, refused, limited)
          select key_id, hour, refused, limited
            from jsonb_to_recordset(?::jsonb) as counted(key_id text, hour timestamptz, refused bigint, limited bigint)
@@ -94,7 +96,7 @@ export class RefusalCounter {
   /** Deletes counts that no reader looks at any more. */
   async forgetOld(): Promise<void> {
     const before = new Date(this.#clock.now().getTime() - keptMs);
-    await this.#orm.em.fork().execute('delete from key_refusal where hour < ?', [before]);
+    await sql(this.#orm.em.fork(), 'delete from key_refusal where hour < ?', [before]);
   }
 }
 
@@ -105,7 +107,8 @@ export class RefusalCounter {
  */
 export async function keyRefusals(em: EntityManager, now: Date, keyIds: readonly string[]): Promise<KeyRefusals[]> {
   if (keyIds.length === 0) return [];
-  const rows = await em.execute<KeyRefusals[]>(
+  const rows = await sql<KeyRefusals>(
+    em,
     `select key_id as "keyId", sum(refused)::int as refused, sum(limited)::int as limited from key_refusal
       where key_id in (${keyIds.map(() => '?').join(', ')}) and hour > ? group by key_id`,
     [...keyIds, new Date(now.getTime() - dayMs)],

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { validate as isUuid } from 'uuid';
+import { sql } from '../../base/db/sql.ts';
 import { AppError } from '../../base/errors.ts';
 import { Partner, type PartnerStatus } from './partner.entity.ts';
 
@@ -32,7 +33,8 @@ export async function searchPartners(em: EntityManager, asked: PartnerSearch): P
     throw new AppError('invalid_value', `search has at most ${longestSearch} characters`);
   }
   const [sign, direction] = backwards ? ['<', 'desc'] : ['>', 'asc'];
-  const ids = await em.execute<{ id: string }[]>(
+  const ids = await sql<{ id: string }>(
+    em,
     `select p.id from partner p
       where (?::text is null or p.status = ?)
         and (?::text = '' or position(lower(?) in lower(p.name)) > 0 or starts_with(p.id::text, lower(?)))

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from '../../base/db/sql.ts';
 import { AppError } from '../../base/errors.ts';
 import { isPermitted, type Permission } from './permissions.ts';
 import { personOf } from './person.ts';
@@ -26,7 +27,7 @@ export async function requireApprover(
   em: EntityManager,
   { approver, proposer, permission, now }: { approver: string; proposer: string; permission: Permission; now: Date },
 ): Promise<void> {
-  await em.execute('select 1 from staff_member where id in (?, ?) order by id for share', [approver, proposer]);
+  await sql(em, 'select 1 from staff_member where id in (?, ?) order by id for share', [approver, proposer]);
   const [one, other] = await Promise.all([reread(em, approver), reread(em, proposer)]);
   if (one.id === other.id || isSamePerson(one, other)) {
     throw new AppError('second_member_needed', 'the member who proposed this cannot approve it; ask another member');

@@ -1,4 +1,5 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { sql } from '../../base/db/sql.ts';
 import { AppError } from '../../base/errors.ts';
 import { isActive } from './approvals.ts';
 import { isPermitted } from './permissions.ts';
@@ -20,7 +21,8 @@ const mostMembers = 200;
  */
 export async function takeItem(em: EntityManager, itemId: string, assignee: Assignee): Promise<void> {
   const { staffId, since } = assignee;
-  const made = await em.execute<object[]>(
+  const made = await sql(
+    em,
     `insert into attention_assignee (item_id, staff_id, since) values (?, ?, ?)
      on conflict (item_id) do nothing returning item_id`,
     [itemId, staffId, since],
@@ -49,7 +51,7 @@ export async function releaseItem(
   if (holder.id !== by.id && !isPermitted(by.role, 'attention:assign')) {
     throw new AppError('insufficient_role', `${holder.email} works on this item; an operator can release it`);
   }
-  await em.execute('delete from attention_assignee where item_id = ?', [itemId]);
+  await sql(em, 'delete from attention_assignee where item_id = ?', [itemId]);
   return holder;
 }
 
@@ -73,7 +75,7 @@ export async function handOverItem(
   if ((holder?.id ?? null) !== from) throw notPossible(actedFirst(holder));
   if (holder?.id === to.staffId) throw notPossible(`${holder.email} works on this item already`);
   if (holder) {
-    await em.execute('update attention_assignee set staff_id = ?, since = ? where item_id = ?', [
+    await sql(em, 'update attention_assignee set staff_id = ?, since = ? where item_id = ?', [
       to.staffId,
       to.since,
       itemId,
@@ -96,7 +98,8 @@ export async function possibleAssignees(em: EntityManager): Promise<StaffMember[
 
 /** Locks the row until the transaction ends, so that two members act one after the other. */
 async function holderOf(em: EntityManager, itemId: string): Promise<{ id: string; email: string } | null> {
-  const [holder] = await em.execute<{ id: string; email: string }[]>(
+  const [holder] = await sql<{ id: string; email: string }>(
+    em,
     `select m.id, m.email from attention_assignee a join staff_member m on m.id = a.staff_id
       where a.item_id = ? for update of a`,
     [itemId],

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { validate as isUuid, v7 as uuidv7 } from 'uuid';
+import { sql } from '../../base/db/sql.ts';
 import { AppError } from '../../base/errors.ts';
 
 /** A named filter of the order list. Only its member sees it. */
@@ -17,7 +18,8 @@ const mostQuery = 1_000;
 
 /** The views of a member, by name. */
 export function orderViews(em: EntityManager, staffId: string): Promise<OrderView[]> {
-  return em.execute<OrderView[]>(
+  return sql<OrderView>(
+    em,
     'select id, name, query from order_view where staff_id = ? order by lower(name), name limit ?',
     [staffId, mostViews],
   );
@@ -43,8 +45,9 @@ export async function saveOrderView(
     throw new AppError('invalid_value', `the filters of a view have at most ${mostQuery} characters; shorten them`);
   }
   // Two windows of one member must not pass the limit together.
-  await em.execute('select 1 from staff_member where id = ? for no key update', [staffId]);
-  const [saved] = await em.execute<OrderView[]>(
+  await sql(em, 'select 1 from staff_member where id = ? for no key update', [staffId]);
+  const [saved] = await sql<OrderView>(
+    em,
     `insert into order_view (id, staff_id, name, query, created_at)
      select ?::uuid, ?::uuid, ?, ?, ?::timestamptz
       where (select count(*) from order_view where staff_id = ? and name <> ?) < ?
@@ -63,7 +66,7 @@ export async function saveOrderView(
  */
 export async function removeOrderView(em: EntityManager, staffId: string, id: string): Promise<OrderView> {
   const [removed] = isUuid(id)
-    ? await em.execute<OrderView[]>('delete from order_view where id = ? and staff_id = ? returning id, name, query', [
+    ? await sql<OrderView>(em, 'delete from order_view where id = ? and staff_id = ? returning id, name, query', [
         id,
         staffId,
       ])

@@ -2,6 +2,7 @@ import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../base/clock.ts';
 import { brokenConstraint } from '../../base/db/database.ts';
+import { sql } from '../../base/db/sql.ts';
 import { AppError } from '../../base/errors.ts';
 import { isActive, isSamePerson, requireApprover } from './approvals.ts';
 import { isPermitted } from './permissions.ts';
@@ -118,7 +119,8 @@ export class StaffChanges {
    * @throws AppError insufficient_role for a member who is no active admin any more.
    */
   async #lockAdmins(em: EntityManager, staffId: string): Promise<{ isAlone: boolean }> {
-    await em.execute(
+    await sql(
+      em,
       `select 1 from staff_member where revoked_at is null and (role = 'admin' or id = ?) order by id for no key update`,
       [staffId],
     );

@@ -3,6 +3,7 @@ import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgres
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../base/clock.ts';
 import { brokenConstraint } from '../../base/db/database.ts';
+import { sql } from '../../base/db/sql.ts';
 import { AppError } from '../../base/errors.ts';
 import { generateKey, type KeyHasher } from '../partners/secret-key.ts';
 import { approvalDelayMs, isActive } from './approvals.ts';
@@ -152,7 +153,8 @@ export class StaffService {
     const { member } = await this.#lock(em, id);
     member.suspendedAt = null;
     await em.flush();
-    await em.execute(
+    await sql(
+      em,
       `update staff_change set state = 'rejected', decided_at = ?
         where member_id = ? and change = 'revoke' and state = 'proposed'`,
       [this.#clock.now(), member.id],
@@ -312,7 +314,8 @@ export class StaffService {
   async #lock(em: EntityManager, id: string): Promise<{ member: StaffMember; isLastAdmin: boolean }> {
     const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);
     if (!isId) throw noMember(id);
-    const rows = await em.execute<{ id: string; is_admin: boolean }[]>(
+    const rows = await sql<{ id: string; is_admin: boolean }>(
+      em,
       `select id, role = 'admin' and revoked_at is null as is_admin from staff_member
         where (role = 'admin' and revoked_at is null) or id = ? order by id for no key update`,
       [id],

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../base/clock.ts';
+import { sql } from '../../base/db/sql.ts';
 import { approvalDelayMs, isActive } from './approvals.ts';
 import { AuditLog } from './audit/audit-log.ts';
 import { hashOfSecret, idleMs, type StaffAuthenticator } from './staff-authenticator.ts';
@@ -128,7 +129,7 @@ export class StaffSessions {
   /** Ends one session. Ending an ended session changes nothing. */
   async end(sessionId: string): Promise<void> {
     const em = this.#orm.em.fork();
-    await em.execute('update staff_session set ended_at = ? where id = ? and ended_at is null', [
+    await sql(em, 'update staff_session set ended_at = ? where id = ? and ended_at is null', [
       this.#clock.now(),
       sessionId,
     ]);
@@ -140,7 +141,8 @@ export class StaffSessions {
    */
   async begin(checks: SignInChecks): Promise<string> {
     const secret = randomBytes(32).toString('base64url');
-    await this.#orm.em.fork().execute(
+    await sql(
+      this.#orm.em.fork(),
       `insert into staff_sign_in (browser_hash, state, nonce, code_verifier, return_to, expires_at)
        values (?, ?, ?, ?, ?, ?)`,
       [
@@ -160,7 +162,8 @@ export class StaffSessions {
    * expired.
    */
   async takeUp(secret: string, state: string): Promise<SignInChecks | null> {
-    const [row] = await this.#orm.em.fork().execute<{ nonce: string; code_verifier: string; return_to: string }[]>(
+    const [row] = await sql<{ nonce: string; code_verifier: string; return_to: string }>(
+      this.#orm.em.fork(),
       `delete from staff_sign_in where browser_hash = ? and state = ? and expires_at > ?
          returning nonce, code_verifier, return_to`,
       [hashOfSecret(secret), state, this.#clock.now()],
@@ -172,14 +175,15 @@ export class StaffSessions {
   async forgetOld(): Promise<void> {
     const now = this.#clock.now();
     const em = this.#orm.em.fork();
-    await em.execute('delete from staff_session where expires_at < ?', [new Date(now.getTime() - keepMs)]);
-    await em.execute('delete from staff_sign_in where expires_at < ?', [now]);
+    await sql(em, 'delete from staff_session where expires_at < ?', [new Date(now.getTime() - keepMs)]);
+    await sql(em, 'delete from staff_sign_in where expires_at < ?', [now]);
   }
 
   async #start(em: EntityManager, member: StaffMember, via: StaffSession['via']): Promise<StartedSession> {
     const now = this.#clock.now();
     const secret = randomBytes(32).toString('base64url');
-    await em.execute(
+    await sql(
+      em,
       `update staff_session set ended_at = ? where staff_id = ? and ended_at is null and id not in
          (select id from staff_session where staff_id = ? and ended_at is null order by created_at desc, id desc limit ?)`,
       [now, member.id, member.id, openSessions - 1],

@@ -1,6 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { DatabaseClient } from './database-client.ts';
 import { migrationNames, migrationTable } from './migration-names.ts';
+import { sql } from './sql.ts';
 
 /** Advisory locks of this product, in one table, so that no two uses share a number. */
 export const advisoryLocks = {
@@ -77,11 +78,9 @@ export async function schemaState(orm: MikroORM): Promise<SchemaState> {
  */
 async function appliedMigrations(orm: MikroORM): Promise<Set<string> | null> {
   const em = orm.em.fork();
-  const [row] = await em.execute<{ present: boolean }[]>('select to_regclass(?) is not null as present', [
-    migrationTable,
-  ]);
+  const [row] = await sql<{ present: boolean }>(em, 'select to_regclass(?) is not null as present', [migrationTable]);
   if (!row?.present) return null;
-  const applied = await em.execute<{ name: string }[]>('select name from ??', [migrationTable]);
+  const applied = await sql<{ name: string }>(em, 'select name from ??', [migrationTable]);
   const names = new Set(applied.map(({ name }) => name));
   if (names.size > 0 && !names.has(migrationNames[0])) throw new PreReleaseDatabase();
   return names;
@@ -92,11 +91,10 @@ async function appliedMigrations(orm: MikroORM): Promise<Set<string> | null> {
  * Empty when commits are durable.
  */
 export async function durabilityProblems(orm: MikroORM): Promise<string[]> {
-  const rows = await orm.em
-    .fork()
-    .execute<{ name: string; setting: string }[]>(
-      `select name, setting from pg_settings where name in ('fsync', 'synchronous_commit', 'full_page_writes')`,
-    );
+  const rows = await sql<{ name: string; setting: string }>(
+    orm.em.fork(),
+    `select name, setting from pg_settings where name in ('fsync', 'synchronous_commit', 'full_page_writes')`,
+  );
   return rows
     .filter(({ setting }) => setting === 'off')
     .map(({ name }) => `PostgreSQL runs with ${name}=off and may lose acknowledged orders: set ${name}=on`);

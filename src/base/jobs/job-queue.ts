@@ -69,7 +69,7 @@ export class JobQueue {
 
   /**
    * Wakes orders in the caller's transaction: a rollback sends nothing. An order with a waiting job
-   * gets no second one.
+   * gets no second one. The queue writes its own statements, and takes the transaction as a Kysely.
    */
   async wake(em: EntityManager, orderIds: readonly string[]): Promise<void> {
     if (orderIds.length === 0) return;

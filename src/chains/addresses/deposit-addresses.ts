@@ -1,5 +1,6 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
-import { PreparedStatements, prepared } from '../../base/db/prepared.ts';
+import { prepared } from '../../base/db/prepared.ts';
+import { sql } from '../../base/db/sql.ts';
 import { AppError } from '../../base/errors.ts';
 import { networkById } from '../networks/networks.ts';
 import { AddressStock, type IndexBlock } from './address-stock.ts';
@@ -43,7 +44,7 @@ export interface DepositAddressesOptions {
  */
 export class DepositAddresses {
   readonly #orm: MikroORM;
-  readonly #statements: PreparedStatements;
+  readonly #em: EntityManager;
   readonly #stock: AddressStock;
   readonly #onDerived: OnDerived;
   #accounts = new Map<string, DepositAccount>();
@@ -53,7 +54,7 @@ export class DepositAddresses {
 
   constructor(orm: MikroORM, { onDerived = () => {}, onThreadEnd = () => {} }: DepositAddressesOptions = {}) {
     this.#orm = orm;
-    this.#statements = new PreparedStatements(orm);
+    this.#em = orm.em.fork();
     this.#stock = new AddressStock({ reserve: () => this.#reserveBlock(), onEnd: onThreadEnd });
     this.#onDerived = onDerived;
   }
@@ -116,7 +117,7 @@ export class DepositAddresses {
   }
 
   async #reserveBlock(): Promise<IndexBlock> {
-    const [row] = await this.#statements.run<{ last: string }>(nextBlock, {});
+    const [row] = await sql<{ last: string }>(this.#em, nextBlock, {});
     if (!row) throw new Error('the sequence deposit_index_block gave no number');
     const to = Number.parseInt(row.last, 10) + 1;
     return { from: to - indexBlock, to };
@@ -124,7 +125,7 @@ export class DepositAddresses {
 }
 
 async function readTags(em: EntityManager): Promise<DepositTags> {
-  const [row] = await em.execute<{ value: string }[]>(`select value from setting where name = 'deposit_tag_key'`);
+  const [row] = await sql<{ value: string }>(em, `select value from setting where name = 'deposit_tag_key'`);
   return new DepositTags(row?.value ?? '');
 }
 

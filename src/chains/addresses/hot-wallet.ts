@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from '../../base/db/sql.ts';
 import type { Signer } from '../port/signer.ts';
 import { nestedFormOf } from './key-forms.ts';
 
@@ -12,9 +13,7 @@ export function hotWalletSetting(place: string): string {
 
 /** The hot wallet's address, for processes that hold no keys; null before the first start. */
 export async function knownHotWallet(em: EntityManager, place: string): Promise<string | null> {
-  const [row] = await em.execute<{ value: string }[]>('select value from setting where name = ?', [
-    hotWalletSetting(place),
-  ]);
+  const [row] = await sql<{ value: string }>(em, 'select value from setting where name = ?', [hotWalletSetting(place)]);
   return row?.value ?? null;
 }
 
@@ -25,8 +24,9 @@ export async function knownHotWallet(em: EntityManager, place: string): Promise<
 async function rememberNestedForm(em: EntityManager, place: string, address: string): Promise<void> {
   const form = nestedFormOf(address);
   if (form === null) return;
-  const sql = 'insert into setting (name, value) values (?, ?) on conflict (name) do update set value = excluded.value';
-  await em.execute(sql, [`hot_wallet_nested:${place}`, form]);
+  const text =
+    'insert into setting (name, value) values (?, ?) on conflict (name) do update set value = excluded.value';
+  await sql(em, text, [`hot_wallet_nested:${place}`, form]);
 }
 
 /**
@@ -62,7 +62,7 @@ export async function rememberHotWallet(
     };
   }
   if (known === null) {
-    await em.execute('insert into setting (name, value) values (?, ?) on conflict do nothing', [
+    await sql(em, 'insert into setting (name, value) values (?, ?) on conflict do nothing', [
       hotWalletSetting(place),
       address,
     ]);

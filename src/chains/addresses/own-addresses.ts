@@ -1,4 +1,5 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
+import { sql } from '../../base/db/sql.ts';
 import { networkOfChain } from '../networks/networks.ts';
 
 /** Finds the derivation index of an address of ours. */
@@ -14,7 +15,8 @@ export interface OwnAddresses {
 export function ownAddresses(orm: MikroORM, chain: string): OwnAddresses {
   return {
     indexes: async (addresses) => {
-      const rows = await orm.em.fork().execute<{ address: string; index: number }[]>(
+      const rows = await sql<{ address: string; index: number }>(
+        orm.em.fork(),
         `select address, index::int as index from deposit_address
           where keychain = ? and leased_at is not null and address in (select jsonb_array_elements_text(?::jsonb))`,
         [networkOfChain(chain)?.keychain ?? '', JSON.stringify(addresses)],

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from '../../base/db/sql.ts';
 import { ChainState } from '../port/chain-state.entity.ts';
 import { expectedStart, isIdentityOfValue, sandboxIdentity } from './chain-identity.ts';
 import type { LiveNetworks } from './live-networks.ts';
@@ -46,7 +47,8 @@ export async function claimIdentity(em: EntityManager, chain: string, identity: 
 
 /** Writes the identity and returns the stored one, which another process may have written first. */
 async function writeIdentity(em: EntityManager, chain: string, identity: string): Promise<string> {
-  const [row] = await em.execute<{ identity: string }[]>(
+  const [row] = await sql<{ identity: string }>(
+    em,
     `insert into chain_state (chain, identity) values (?, ?)
      on conflict (chain) do update set identity = coalesce(chain_state.identity, excluded.identity)
      returning identity`,

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from '../../base/db/sql.ts';
 import { appendBlock, readWaiting, undoAbove } from './sandbox-blocks.ts';
 
 export interface DropMined {
@@ -21,12 +22,13 @@ export async function dropMined(
   { chain, height, txid, mostDepth, isForced }: DropMined,
   now: Date,
 ): Promise<boolean> {
-  const [found] = await em.execute<{ state: string; height: number | null }[]>(
+  const [found] = await sql<{ state: string; height: number | null }>(
+    em,
     'select state, height::int as height from sandbox_tx where chain = ? and txid = ?',
     [chain, txid],
   );
   const drop = (): Promise<unknown> =>
-    em.execute("update sandbox_tx set state = 'dropped', forced = ? where chain = ? and txid = ?", [
+    sql(em, "update sandbox_tx set state = 'dropped', forced = ? where chain = ? and txid = ?", [
       isForced,
       chain,
       txid,
@@ -37,15 +39,16 @@ export async function dropMined(
   }
   if (found?.state !== 'mined' || found.height === null || height - found.height >= mostDepth) return false;
   const below = found.height - 1;
-  const mined = await em.execute<{ txid: string; height: number }[]>(
+  const mined = await sql<{ txid: string; height: number }>(
+    em,
     "select txid, height::int as height from sandbox_tx where chain = ? and state = 'mined' and height > ?",
     [chain, below],
   );
   const heights = new Map(mined.map((row) => [row.txid, row.height]));
   await undoAbove(em, chain, below, 'mempool');
   await drop();
-  await em.execute('delete from sandbox_block where chain = ? and height > ?', [chain, below]);
-  await em.execute('update sandbox_chain set height = ? where chain = ?', [below, chain]);
+  await sql(em, 'delete from sandbox_block where chain = ? and height > ?', [chain, below]);
+  await sql(em, 'update sandbox_chain set height = ? where chain = ?', [below, chain]);
   for (let at = below; at < height; at += 1) {
     const waiting = await readWaiting(em, chain);
     await appendBlock(
@@ -57,6 +60,6 @@ export async function dropMined(
     );
   }
   // One more block than before, so that the new branch is the longer one.
-  await em.execute('update sandbox_chain set busy_until = greatest(busy_until, height + 1) where chain = ?', [chain]);
+  await sql(em, 'update sandbox_chain set busy_until = greatest(busy_until, height + 1) where chain = ?', [chain]);
   return true;
 }

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from '../../base/db/sql.ts';
 
 // Outcomes that partners force on the payments of their orders. The table is empty except where the
 // sandbox is served by API.
@@ -36,7 +37,8 @@ export async function loseForced(
   chain: string,
   txs: readonly { readonly txid: string }[],
 ): Promise<void> {
-  await em.execute(
+  await sql(
+    em,
     `update sandbox_tx t set state = 'dropped', forced = true
       where t.chain = ? and t.txid in (select jsonb_array_elements_text(?::jsonb)) and t.state = 'mempool' and exists (
         select from payment_attempt a join payment p on p.id = a.payment_id and p.kind = 'payout'

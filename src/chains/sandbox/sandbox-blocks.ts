@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from '../../base/db/sql.ts';
 import { fillBlock, SandboxAccounts, type WaitingTx } from './fill-block.ts';
 import { isForcedToFail } from './forced-payments.ts';
 
@@ -26,7 +27,8 @@ export async function appendBlock(
 ): Promise<void> {
   const accounts = await readAccounts(em, chain, waiting);
   const taken = fillBlock(waiting, accounts);
-  await em.execute(
+  await sql(
+    em,
     `with block as (
        insert into sandbox_block (chain, height, hash, parent, mined_at)
        select chain, height + 1, ${blockHash('chain', 'height + 1', 'hash')}, hash, ?
@@ -79,7 +81,8 @@ export async function undoAbove(
   height: number,
   state: 'mempool' | 'dropped',
 ): Promise<void> {
-  await em.execute(
+  await sql(
+    em,
     `with gone as materialized (
        select * from sandbox_tx where chain = ? and state = 'mined' and height > ?
      ), nonces as (
@@ -105,12 +108,14 @@ export async function undoAbove(
 
 /** Makes an address an account, with all that it has received so far. */
 export async function openAccount(em: EntityManager, chain: string, address: string): Promise<void> {
-  const opened = await em.execute<unknown[]>(
+  const opened = await sql(
+    em,
     'insert into sandbox_account (chain, address) values (?, ?) on conflict do nothing returning address',
     [chain, address],
   );
   if (opened.length === 0) return;
-  await em.execute(
+  await sql(
+    em,
     `insert into sandbox_balance (chain, address, contract, amount)
      select chain, recipient, coalesce(contract, ''), sum(amount) from sandbox_tx
       where chain = ? and recipient = ? and state = 'mined' and success
@@ -125,20 +130,19 @@ export async function openAccount(em: EntityManager, chain: string, address: str
  * wait.
  */
 export async function readWaiting(em: EntityManager, chain: string): Promise<WaitingTx[]> {
-  const rows = await em.execute<
-    {
-      txid: string;
-      sender: string | null;
-      nonce: string | null;
-      recipient: string;
-      contract: string | null;
-      amount: string;
-      fee: string;
-      refused: boolean;
-      forced: boolean;
-      waits: boolean;
-    }[]
-  >(
+  const rows = await sql<{
+    txid: string;
+    sender: string | null;
+    nonce: string | null;
+    recipient: string;
+    contract: string | null;
+    amount: string;
+    fee: string;
+    refused: boolean;
+    forced: boolean;
+    waits: boolean;
+  }>(
+    em,
     // Without a gap, a transaction's place in the account's queue is its nonce minus the account's
     // nonce.
     `select * from (
@@ -178,7 +182,8 @@ async function readAccounts(em: EntityManager, chain: string, waiting: readonly 
   const addresses = new Set(
     waiting.flatMap((tx) => [tx.recipient, ...(tx.account === null ? [] : [tx.account.address])]),
   );
-  const rows = await em.execute<{ address: string; nonce: string; contract: string | null; amount: string | null }[]>(
+  const rows = await sql<{ address: string; nonce: string; contract: string | null; amount: string | null }>(
+    em,
     `select a.address, a.nonce::text as nonce, b.contract, b.amount::text as amount
        from sandbox_account a
        left join sandbox_balance b on b.chain = a.chain and b.address = a.address

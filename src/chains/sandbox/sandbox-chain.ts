@@ -1,5 +1,6 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../../base/clock.ts';
+import { type SqlValue, sql } from '../../base/db/sql.ts';
 import {
   type BlockRef,
   type Broadcast,
@@ -95,7 +96,8 @@ export class SandboxChain {
     em: EntityManager = this.#orm.em.fork(),
   ): Promise<string> {
     const txid = salt(32);
-    const rows = await em.execute<unknown[]>(
+    const rows = await sql(
+      em,
       `with paid as (
          insert into sandbox_tx (chain, txid, recipient, tag, contract, amount, fee, state, seen_at)
          select chain, ?, ?, ?, ?, ?::numeric, 0, 'mempool', ?::timestamptz from sandbox_chain where chain = ?
@@ -165,7 +167,8 @@ export class SandboxChain {
     for (const { chain } of chains) {
       await this.#orm.em.fork().transactional(async (em) => {
         // Checked again under the lock: another process may have made the block in the meantime.
-        const [row] = await em.execute<{ height: number }[]>(
+        const [row] = await sql<{ height: number }>(
+          em,
           `select c.height::int as height from sandbox_chain c where c.chain = ? and ${due} for update skip locked`,
           [chain, limit],
         );
@@ -187,8 +190,8 @@ export class SandboxChain {
     await this.#onChain(chain, async (em, height) => {
       const left = Math.max(0, height - depth);
       await undoAbove(em, chain, left, keep ? 'mempool' : 'dropped');
-      await em.execute('delete from sandbox_block where chain = ? and height > ?', [chain, left]);
-      await em.execute('update sandbox_chain set height = ? where chain = ?', [left, chain]);
+      await sql(em, 'delete from sandbox_block where chain = ? and height > ?', [chain, left]);
+      await sql(em, 'update sandbox_chain set height = ? where chain = ?', [left, chain]);
       for (let made = 0; made < blocks; made += 1) {
         await appendBlock(em, chain, left + made, [], this.#clock.now());
       }
@@ -198,7 +201,8 @@ export class SandboxChain {
   /** Drops a waiting transaction. Returns whether there was one. */
   async drop(chain: string, txid: string): Promise<boolean> {
     return this.#onChain(chain, async (em) => {
-      const rows = await em.execute<unknown[]>(
+      const rows = await sql(
+        em,
         `update sandbox_tx set state = 'dropped' where chain = ? and txid = ? and state = 'mempool' returning txid`,
         [chain, txid],
       );
@@ -247,7 +251,8 @@ export class SandboxChain {
     const work = async (em: EntityManager, height: number): Promise<void> => {
       await openAccount(em, chain, address);
       const txid = salt(32);
-      await em.execute(
+      await sql(
+        em,
         `insert into sandbox_tx (chain, txid, recipient, contract, amount, fee, state, seen_at, minted)
          values (?, ?, ?, ?, ?, 0, 'mempool', ?, true)`,
         [chain, txid, address, contract, amount.toString(), this.#clock.now()],
@@ -403,7 +408,8 @@ export class SandboxChain {
     chain: string,
     work: (em: EntityManager, height: number) => Promise<T>,
   ): Promise<T> {
-    const [row] = await em.execute<{ height: number }[]>(
+    const [row] = await sql<{ height: number }>(
+      em,
       'select height::int as height from sandbox_chain where chain = ? for update',
       [chain],
     );
@@ -411,8 +417,8 @@ export class SandboxChain {
     return work(em, row.height);
   }
 
-  async #read<Row extends object>(sql: string, params: readonly unknown[]): Promise<Row[]> {
-    return this.#orm.em.fork().execute<Row[]>(sql, [...params]);
+  #read<Row extends object>(text: string, values: readonly SqlValue[]): Promise<Row[]> {
+    return sql<Row>(this.#orm.em.fork(), text, values);
   }
 }
 

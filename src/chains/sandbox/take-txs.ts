@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from '../../base/db/sql.ts';
 import type { Broadcast } from '../port/chain-adapter.ts';
 import type { SandboxPayload } from './sandbox-tx.ts';
 
@@ -72,7 +73,8 @@ export async function takeTxs(
   });
   if (accepted.length === 0) return answers;
   const rows = accepted.map(({ payload, txid, raw }, place) => ({ place, txid, raw, ...payload }));
-  await em.execute(
+  await sql(
+    em,
     `with replaced as (
        update sandbox_tx set state = 'dropped' where chain = ? and txid in (select jsonb_array_elements_text(?::jsonb))
      ), taken as (
@@ -102,7 +104,8 @@ async function submissions(em: EntityManager, chain: string, txs: readonly Opene
   }));
   const balance = (contract: string): string =>
     `(select amount::text from sandbox_balance where chain = ? and address = t."from" and contract = ${contract})`;
-  const rows = await em.execute<Record<string, string | null>[]>(
+  const rows = await sql<Record<string, string | null>>(
+    em,
     `select own.state, own.forced::text as forced,
             (select nonce::text from sandbox_account where chain = ? and address = t."from") as next_nonce,
             ${balance(`''`)} as native, ${balance('t.contract')} as asset, r.txid as rival_txid, r.fee::text as rival_fee

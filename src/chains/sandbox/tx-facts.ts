@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from '../../base/db/sql.ts';
 
 /** The state of a transaction, and of another one that used its nonce. */
 export interface SandboxTxFacts {
@@ -26,16 +27,15 @@ export async function txFacts(
   chain: string,
   txs: readonly AskedTx[],
 ): Promise<readonly SandboxTxFacts[]> {
-  const rows = await em.execute<
-    {
-      head: number;
-      state: 'mempool' | 'mined' | 'dropped' | null;
-      height: number | null;
-      success: boolean | null;
-      fee: string | null;
-      rival_height: number | null;
-    }[]
-  >(
+  const rows = await sql<{
+    head: number;
+    state: 'mempool' | 'mined' | 'dropped' | null;
+    height: number | null;
+    success: boolean | null;
+    fee: string | null;
+    rival_height: number | null;
+  }>(
+    em,
     `select c.height::int as head, t.state, t.height::int as height, t.success, t.fee::text as fee,
             r.height::int as rival_height
        from sandbox_chain c

@@ -1,6 +1,10 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 
-/** Reads the database in one snapshot. It raises work_mem, because whole tables are read. */
+/**
+ * Reads the database in one snapshot. The reconciler checks what other code wrote, so it runs its
+ * statements by the mapper itself and not by our `sql`. It raises work_mem, because it reads whole
+ * tables.
+ */
 export function inSnapshot<T>(orm: MikroORM, read: (em: EntityManager) => Promise<T>): Promise<T> {
   return orm.em.fork().transactional(
     async (em) => {

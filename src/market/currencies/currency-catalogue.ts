@@ -1,4 +1,5 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
+import { sql } from '../../base/db/sql.ts';
 import type { ErrorKind } from '../../base/errors.ts';
 import { every, type Repeated, repeat, warning } from '../../base/jobs/repeat.ts';
 import type { Log } from '../../base/log.ts';
@@ -73,7 +74,8 @@ export class CurrencyCatalogue {
     const em = this.#orm.em.fork();
     // PostgreSQL first tells whether a row has changed. The process reads the rows, which delays
     // the requests of partners, only then.
-    const [{ fingerprint } = { fingerprint: null }] = await em.execute<{ fingerprint: string | null }[]>(
+    const [{ fingerprint } = { fingerprint: null }] = await sql<{ fingerprint: string | null }>(
+      em,
       `select md5(string_agg(c::text, ',' order by id)) as fingerprint from currency c`,
     );
     if (fingerprint === this.#fingerprint) return;

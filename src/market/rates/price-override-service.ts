@@ -1,6 +1,7 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../base/clock.ts';
+import { sql } from '../../base/db/sql.ts';
 import { AppError } from '../../base/errors.ts';
 import { Big, formatDecimal, isStorable, parseDecimal, roundToSignificant } from '../../base/money.ts';
 import { Currency } from '../currencies/currency.entity.ts';
@@ -104,7 +105,7 @@ export class PriceOverrideService {
 
   async #end(em: EntityManager, coinFrom: string, coinTo: string): Promise<PriceOverride | null> {
     // Two concurrent calls would both find no row, or the same row. The lock lets readers continue.
-    await em.execute('lock table price_override in share row exclusive mode');
+    await sql(em, 'lock table price_override in share row exclusive mode');
     const override = await em.findOne(PriceOverride, { coinFrom, coinTo, endedAt: null });
     if (!override) return null;
     override.endedAt = this.#clock.now();

@@ -1,4 +1,5 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
+import { sql } from '../../base/db/sql.ts';
 
 /** Prices and depth that all processes use during one hold window, as decimal strings. */
 export interface WindowPrices {
@@ -65,40 +66,42 @@ export class SharedPriceWindows implements PriceWindows {
   }
 
   async newest(until: Date): Promise<SharedWindow | null> {
-    const [row] = await this.#orm.em
-      .fork()
-      .execute<WindowRow[]>(
-        `select ${rowColumns} from price_window where starts_at <= ? order by starts_at desc limit 1`,
-        [until],
-      );
+    const [row] = await sql<WindowRow>(
+      this.#orm.em.fork(),
+      `select ${rowColumns} from price_window where starts_at <= ? order by starts_at desc limit 1`,
+      [until],
+    );
     return row ? sharedWindow(row) : null;
   }
 
   async at(startsAt: Date): Promise<WindowPrices | null> {
-    const [row] = await this.#orm.em
-      .fork()
-      .execute<WindowPrices[]>(`select ${columns} from price_window where starts_at = ?`, [startsAt]);
+    const [row] = await sql<WindowPrices>(
+      this.#orm.em.fork(),
+      `select ${columns} from price_window where starts_at = ?`,
+      [startsAt],
+    );
     return row ?? null;
   }
 
   async between(from: Date, until: Date): Promise<readonly SharedWindow[]> {
-    const rows = await this.#orm.em
-      .fork()
-      .execute<WindowRow[]>(
-        `select ${rowColumns} from price_window where starts_at between ? and ? order by starts_at desc`,
-        [from, until],
-      );
+    const rows = await sql<WindowRow>(
+      this.#orm.em.fork(),
+      `select ${rowColumns} from price_window where starts_at between ? and ? order by starts_at desc`,
+      [from, until],
+    );
     return rows.map(sharedWindow);
   }
 
   async decide(startsAt: Date, propose: (last: WindowPrices | null) => WindowPrices): Promise<WindowPrices> {
     const em = this.#orm.em.fork();
-    const [last] = await em.execute<WindowPrices[]>(
+    const [last] = await sql<WindowPrices>(
+      em,
       `select ${columns} from price_window where starts_at <= ? order by starts_at desc limit 1`,
       [startsAt],
     );
     const { fixed, reference, overrides, depth } = propose(last ?? null);
-    const [decided] = await em.execute<WindowPrices[]>(
+    const [decided] = await sql<WindowPrices>(
+      em,
       `with forgotten as (delete from price_window where starts_at < ?::timestamptz - interval '${kept}')
        insert into price_window as earlier (starts_at, ${columns}) values (?, ?::jsonb, ?::jsonb, ?::jsonb, ?::jsonb)
        on conflict (starts_at) do update

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { systemClock } from '../../base/clock.ts';
+import { sql } from '../../base/db/sql.ts';
 import { linesOfTransaction } from '../../ledger/ledger.ts';
 import { adversePartners, dayMs } from '../fixed-results.ts';
 
@@ -317,7 +318,8 @@ export async function attention(em: EntityManager, limit: number, now = systemCl
                ${detail} as detail
           from ${rows} order by ${sorting} limit ?)`,
   );
-  const found = await em.execute<FoundItem[]>(
+  const found = await sql<FoundItem>(
+    em,
     `select kind, order_id as "orderId", subject_id as "subjectId", ${milliseconds('chosen.since')} as ms, detail,
             a.staff_id as "staffId", ${milliseconds('a.since')} as "assignedMs"
        from (select *, row_number() over (partition by kind order by since, subject_id) as place
@@ -352,7 +354,8 @@ function momentOf(ms: string | number): Date {
  * again thus begins without a member. Returns how many items lost theirs.
  */
 export async function forgetEndedAssignees(em: EntityManager, now: Date): Promise<number> {
-  const assigned = await em.execute<{ item_id: string; is_revoked: boolean }[]>(
+  const assigned = await sql<{ item_id: string; is_revoked: boolean }>(
+    em,
     `select a.item_id, m.revoked_at is not null as is_revoked
        from attention_assignee a join staff_member m on m.id = a.staff_id limit ${mostItems}`,
   );
@@ -363,7 +366,8 @@ export async function forgetEndedAssignees(em: EntityManager, now: Date): Promis
   const isFull = items.length === mostItems;
   const ended = assigned.filter(({ item_id, is_revoked }) => is_revoked || (!isFull && !present.has(item_id)));
   if (ended.length === 0) return 0;
-  await em.execute(
+  await sql(
+    em,
     `delete from attention_assignee where item_id in (${ended.map(() => '?').join(', ')})`,
     ended.map(({ item_id }) => item_id),
   );

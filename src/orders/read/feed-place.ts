@@ -1,4 +1,6 @@
-import { replanned, type Statements } from '../../base/db/prepared.ts';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { replanned } from '../../base/db/prepared.ts';
+import { sql } from '../../base/db/sql.ts';
 import { AppError } from '../../base/errors.ts';
 
 /**
@@ -80,9 +82,9 @@ const placeForm = /^(\d+)\.([0-9a-f-]{36})\.(\d+)\.(-?\d+)\.(.+)$/;
  * Finds where a walk begins: at the place of a cursor, before all events from a moment on, or
  * before the first event. A moment takes a statement.
  */
-export async function feedStart(statements: Statements, place: string | null, since: Date | null): Promise<FeedStart> {
+export async function feedStart(em: EntityManager, place: string | null, since: Date | null): Promise<FeedStart> {
   const [, fromXid, orderId = zeroId, seq = '0', ms, named] = placeForm.exec(place ?? '') ?? [];
-  const xid = fromXid ?? (await firstXid(statements, since));
+  const xid = fromXid ?? (await firstXid(em, since));
   const beganMs = ms ?? String(since?.getTime() ?? 0);
   return {
     values: { xid, orderId, seq },
@@ -93,10 +95,10 @@ export async function feedStart(statements: Statements, place: string | null, si
   };
 }
 
-async function firstXid(statements: Statements, since: Date | null): Promise<string> {
+async function firstXid(em: EntityManager, since: Date | null): Promise<string> {
   if (since === null) return '0';
   const before = new Date(since.getTime() - disorderMs).toISOString();
-  const [row] = await statements.run<{ xid: string }>(placeOfTime, { before });
+  const [row] = await sql<{ xid: string }>(em, placeOfTime, { before });
   return row?.xid ?? '0';
 }
 

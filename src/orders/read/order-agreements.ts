@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from '../../base/db/sql.ts';
 import { linesOfTransaction } from '../../ledger/ledger.ts';
 import type { OrderPolicy } from '../order-terms.ts';
 
@@ -31,7 +32,8 @@ export interface MarkupAccrual {
 
 /** Reads what was agreed for orders, in one statement. Plain orders are absent. */
 export async function orderAgreements(em: EntityManager, orderIds: readonly string[]): Promise<OrderAgreement[]> {
-  return em.execute<OrderAgreement[]>(
+  return sql<OrderAgreement>(
+    em,
     `select t.order_id as "orderId", t.external_id as "externalId", t.metadata, t.policy,
             trim_scale(t.min_amount_to)::text as "minAmountTo", t.markup_bps as "markupBps",
             encode(t.quote_nonce, 'hex') as "quoteNonce", trim_scale(t.quote_adverse_bps)::text as "quoteAdverseBps",
@@ -45,7 +47,8 @@ export async function orderAgreements(em: EntityManager, orderIds: readonly stri
 
 /** Reads the booked markups of orders, in one statement. */
 export async function markupAccruals(em: EntityManager, orderIds: readonly string[]): Promise<MarkupAccrual[]> {
-  const rows = await em.execute<(Omit<MarkupAccrual, 'at'> & { at: string })[]>(
+  const rows = await sql<Omit<MarkupAccrual, 'at'> & { at: string }>(
+    em,
     `select x.order_id as "orderId", x.at, trim_scale(-l.amount)::text as amount, l.coin, l.network
        from ledger_transaction x join ${linesOfTransaction('x')} l on l.account like 'partner:%'
       where x.kind = 'markup' and x.order_id in (select jsonb_array_elements_text(?::jsonb)::uuid)`,

@@ -1,5 +1,6 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { replanned } from '../../base/db/prepared.ts';
-import { ScopedStatement, type ScopedStatements, type StaffScope } from '../order-scope.ts';
+import { ScopedStatement, type StaffScope, sqlFor } from '../order-scope.ts';
 import { decimal, isoTime } from '../order-statements.ts';
 import { csvLine } from './csv.ts';
 
@@ -59,14 +60,14 @@ const orderRows = new ScopedStatement(
  * no connection and no snapshot. A file that was cut says so in its last line.
  */
 export async function* orderCsv(
-  statements: ScopedStatements,
+  em: EntityManager,
   scope: StaffScope,
   { ids, isCut }: ChosenOrders,
 ): AsyncGenerator<string> {
   yield csvLine(columns.map(([name]) => name));
   for (let start = 0; start < ids.length; start += pageSize) {
     const page = ids.slice(start, start + pageSize);
-    const rows = await statements.run<{ id: string; cells: (string | null)[] }>(scope, orderRows, { ids: page });
+    const rows = await sqlFor<{ id: string; cells: (string | null)[] }>(em, scope, orderRows, { ids: page });
     const byId = new Map(rows.map(({ id, cells }) => [id, cells]));
     yield page.map((id) => csvLine(byId.get(id) ?? [])).join('');
   }

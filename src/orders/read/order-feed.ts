@@ -1,4 +1,5 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { sql } from '../../base/db/sql.ts';
 import { AppError } from '../../base/errors.ts';
 import type { OrderEvent } from '../order-event.entity.ts';
 import type { OrderStatus } from '../order-status.ts';
@@ -42,9 +43,7 @@ export class OrderFeed {
 
   /** The current position: everything that commits from now on comes after it. */
   async now(): Promise<string> {
-    const [row] = await this.#em().execute<{ xid: string }[]>(
-      'select pg_snapshot_xmin(pg_current_snapshot())::text as xid',
-    );
+    const [row] = await sql<{ xid: string }>(this.#em(), 'select pg_snapshot_xmin(pg_current_snapshot())::text as xid');
     return `${row?.xid}-00000000-0000-0000-0000-000000000000-0`;
   }
 
@@ -56,10 +55,11 @@ export class OrderFeed {
    */
   async since(cursor: string, limit: number): Promise<FeedEvent[]> {
     const [, xid, orderId, seq] = cursorForm.exec(cursor) ?? [];
-    if (xid === undefined || BigInt(xid) >= 1n << 64n) {
+    if (xid === undefined || orderId === undefined || seq === undefined || BigInt(xid) >= 1n << 64n) {
       throw new AppError('invalid_value', 'this is not a cursor of the order feed');
     }
-    const rows = await this.#em().execute<(Omit<FeedEvent, 'cursor' | 'at'> & { xid: string; at: Date | string })[]>(
+    const rows = await sql<Omit<FeedEvent, 'cursor' | 'at'> & { xid: string; at: Date | string }>(
+      this.#em(),
       `select e.xid::text as xid, e.order_id as "orderId", o.partner_id as "partnerId", e.seq, e.at, e.from_status as "fromStatus",
               e.to_status as "toStatus", e.cause
          from order_event e join exchange_order o on o.id = e.order_id
@@ -81,7 +81,8 @@ export class OrderFeed {
  * with a dump of another cluster. Neither they nor newer events are reported before `renumberFeed`.
  */
 export async function isFeedStalled(em: EntityManager): Promise<boolean> {
-  const [row] = await em.execute<{ stalled: boolean }[]>(
+  const [row] = await sql<{ stalled: boolean }>(
+    em,
     'select exists (select from order_event where xid >= pg_snapshot_xmax(pg_current_snapshot())) as stalled',
   );
   return row?.stalled ?? false;
@@ -94,9 +95,10 @@ export async function isFeedStalled(em: EntityManager): Promise<boolean> {
  */
 export async function renumberFeed(outer: EntityManager): Promise<number> {
   return outer.transactional(async (em) => {
-    await em.execute('set local statement_timeout = 0');
-    await em.execute('alter table order_event disable trigger order_event_append_only');
-    const [row] = await em.execute<{ count: number }[]>(
+    await sql(em, 'set local statement_timeout = 0');
+    await sql(em, 'alter table order_event disable trigger order_event_append_only');
+    const [row] = await sql<{ count: number }>(
+      em,
       `with renumbered as (
          -- What webhooks have dispatched stays behind their place, and the rest before it.
          update order_event e
@@ -104,15 +106,18 @@ export async function renumberFeed(outer: EntityManager): Promise<number> {
            from webhook_place w returning 1)
        select count(*)::int as count from renumbered`,
     );
-    await em.execute('alter table order_event enable trigger order_event_append_only');
-    await em.execute(
+    await sql(em, 'alter table order_event enable trigger order_event_append_only');
+    await sql(
+      em,
       `update webhook_place set xid = pg_current_xact_id(), order_id = '00000000-0000-0000-0000-000000000000', seq = 0`,
     );
-    await em.execute(
+    await sql(
+      em,
       `update sandbox_place set cursor = pg_current_xact_id()::text || '-00000000-0000-0000-0000-000000000000-0'`,
     );
-    await em.execute('truncate order_stat');
-    await em.execute(
+    await sql(em, 'truncate order_stat');
+    await sql(
+      em,
       `update order_stat_progress set xid = '0', order_id = '00000000-0000-0000-0000-000000000000', seq = 0`,
     );
     return row?.count ?? 0;

@@ -1,5 +1,7 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { type BatchBounds, Batcher } from '../../base/db/batcher.ts';
-import type { PreparedStatements, RowValues } from '../../base/db/prepared.ts';
+import type { RowValues } from '../../base/db/prepared.ts';
+import { sqlRows } from '../../base/db/sql.ts';
 import { createBounds, inOrder, type Numbered, type OnBatch, traced } from '../order-batches.ts';
 import { type PartnerScope, scopeValues } from '../order-scope.ts';
 import { type OrderLookup, type OrderView, orderLookup } from '../order-statements.ts';
@@ -21,10 +23,10 @@ const partnerLookup = orderLookup.of('partner');
 export class OrderLookups {
   readonly #batcher: Batcher<RowValues, OrderView | null>;
 
-  constructor(statements: PreparedStatements, onBatch: OnBatch = () => {}) {
+  constructor(em: EntityManager, onBatch: OnBatch = () => {}) {
     this.#batcher = new Batcher({
       bounds: lookupBounds,
-      run: async (lookups) => inOrder(lookups, await statements.runRows<Numbered<OrderView>>(partnerLookup, lookups)),
+      run: async (lookups) => inOrder(lookups, await sqlRows<Numbered<OrderView>>(em, partnerLookup, lookups)),
       onBatch: (items, waitedMs) => onBatch(partnerLookup.name, items, waitedMs),
     });
   }

@@ -1,6 +1,6 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { systemClock } from '../../base/clock.ts';
-import { type Prepared, PreparedStatements, type Statements } from '../../base/db/prepared.ts';
+import type { Prepared } from '../../base/db/prepared.ts';
 import { AppError } from '../../base/errors.ts';
 import { annotate } from '../../base/telemetry/tracing.ts';
 import { type EventType, eventTypeOf } from '../event-types.ts';
@@ -13,9 +13,10 @@ import {
   type PartnerScope,
   type PublicScope,
   ScopedStatement,
-  ScopedStatements,
   type StaffScope,
   scopeWhere,
+  sqlFor,
+  sqlRowsFor,
 } from '../order-scope.ts';
 import { isoTime, type OrderLookup, type OrderView, orderLookup } from '../order-statements.ts';
 import type { OrderCause, OrderStatus } from '../order-status.ts';
@@ -196,20 +197,16 @@ const pageLink = new ScopedStatement(
  * first: for whom it reads. The scope decides which orders exist for the method.
  */
 export class OrderReads {
-  /** Of places in the feed, which belong to no order. */
-  readonly #places: Statements;
-  readonly #statements: ScopedStatements;
+  readonly #em: EntityManager;
   readonly #cursors: ListCursors;
   readonly #lookups: OrderLookups;
   readonly #sources: DetailsSources;
 
   constructor({ orm, cursors, onBatch, ...sources }: OrderReadsOptions) {
     this.#sources = sources;
-    const statements = new PreparedStatements(orm);
-    this.#places = statements;
-    this.#statements = new ScopedStatements(statements);
+    this.#em = orm.em.fork();
     this.#cursors = cursors;
-    this.#lookups = new OrderLookups(statements, onBatch);
+    this.#lookups = new OrderLookups(this.#em, onBatch);
   }
 
   /** The statements of this class, for tests of their plans. */
@@ -262,7 +259,7 @@ export class OrderReads {
     const place = cursor === null ? null : this.#cursors.read(bound, cursor);
     const filter = await this.#named(scope, request.filter);
     const start = { scope, filter, limit, place, since, now: systemClock.now() };
-    const walk = await feedPage(this.#statements, this.#places, start);
+    const walk = await feedPage(this.#em, start);
     const rows = await this.#listed(scope, idsOf(walk), withDetails);
     const write = (at: string): string => this.#cursors.write(bound, at);
     return {
@@ -280,7 +277,7 @@ export class OrderReads {
    */
   async count(scope: StaffScope, asked: OrderFilter, cap = mostCounted, now = systemClock.now()): Promise<number> {
     const filter = await this.#named(scope, asked);
-    return countMatches(this.#statements, scope, { filter, most: Math.min(cap, mostCounted), now });
+    return countMatches(this.#em, scope, { filter, most: Math.min(cap, mostCounted), now });
   }
 
   /**
@@ -297,13 +294,13 @@ export class OrderReads {
     most = mostExported,
   ): Promise<ChosenOrders> {
     const filter = await this.#named(scope, asked);
-    const ids = await newestMatches(this.#statements, scope, em, { filter, most: most + 1, now });
+    const ids = await newestMatches(em, scope, { filter, most: most + 1, now });
     return { ids: ids.slice(0, most), isCut: ids.length > most };
   }
 
   /** Writes chosen orders as CSV, in parts, as `orderCsv` does. */
   csv(scope: StaffScope, chosen: ChosenOrders): AsyncGenerator<string> {
-    return orderCsv(this.#statements, scope, chosen);
+    return orderCsv(this.#em, scope, chosen);
   }
 
   /** @throws AppError order_not_found */
@@ -336,7 +333,7 @@ export class OrderReads {
     const filter = await this.#named(scope, asked);
     // A page before a cursor is read backward from it, and then reversed.
     const isAscending = (direction === 'asc') === isForward;
-    const walk = await keysetPage(this.#statements, { scope, filter, limit, place, now, field, isAscending });
+    const walk = await keysetPage(this.#em, { scope, filter, limit, place, now, field, isAscending });
     const write = (at: string): string => this.#cursors.write(bound, at);
     const found = isForward ? walk.found : walk.found.toReversed();
     const hasNext = isForward ? walk.isCut : place !== null;
@@ -353,7 +350,7 @@ export class OrderReads {
   async #named(scope: PartnerScope | StaffScope, filter: OrderFilter): Promise<OrderFilter> {
     const { externalId, ...others } = filter;
     if (externalId == null) return filter;
-    const found = await this.#statements.run<NamedOrder>(scope, orderOfExternalId, { externalId });
+    const found = await sqlFor<NamedOrder>(this.#em, scope, orderOfExternalId, { externalId });
     const admitted = found.filter((order) => !filter.names || filter.names.some((name) => isNamed(order, name)));
     return { ...others, names: admitted.map(({ id }) => id) };
   }
@@ -383,15 +380,14 @@ export class OrderReads {
    * @throws AppError order_not_found, as `find`.
    */
   async whole(scope: PartnerScope | StaffScope, text: string): Promise<WholeOrder> {
-    const [row] = await this.#statements.runRows<OrderDetailsRow>(scope, orderDetailsStatement, [namesOf(text)]);
+    const [row] = await sqlRowsFor<OrderDetailsRow>(this.#em, scope, orderDetailsStatement, [namesOf(text)]);
     if (!row) throw orderNotFound();
     return { order: row, details: orderDetails(row, this.#sources), destinations: row };
   }
 
   /** Reads the details of an order inside the transaction that has changed it. */
   async detailsIn(scope: PartnerScope | StaffScope, em: EntityManager, id: string): Promise<OrderDetails> {
-    const names = { id, shortId: null };
-    const [row] = await this.#statements.runRowIn<OrderDetailsRow>(em, scope, orderDetailsStatement, names);
+    const [row] = await sqlRowsFor<OrderDetailsRow>(em, scope, orderDetailsStatement, [{ id, shortId: null }]);
     if (!row) throw orderNotFound();
     return orderDetails(row, this.#sources);
   }
@@ -402,7 +398,7 @@ export class OrderReads {
    * @throws AppError order_not_found, as `find`.
    */
   async events(scope: PartnerScope | StaffScope, text: string): Promise<OrderHistory> {
-    const rows = await this.#statements.run<EventRow>(scope, orderEvents, namesOf(text));
+    const rows = await sqlFor<EventRow>(this.#em, scope, orderEvents, namesOf(text));
     // Every order has the event of its creation.
     if (rows.length === 0) throw orderNotFound();
     const events = rows.slice(0, mostEvents).toReversed();
@@ -424,7 +420,7 @@ export class OrderReads {
   async publicStatus(scope: PublicScope, text: string): Promise<PublicStatus> {
     const { id } = namesOf(text);
     if (id === null) throw orderNotFound();
-    const [row] = await this.#statements.run<PublicStatus>(scope, publicStatus, { id });
+    const [row] = await sqlFor<PublicStatus>(this.#em, scope, publicStatus, { id });
     if (!row) throw orderNotFound();
     return row;
   }
@@ -434,19 +430,17 @@ export class OrderReads {
    * same as a revoked one.
    */
   async linked(scope: PageScope): Promise<LinkedOrder | null> {
-    const [named] = await this.#statements.run<{ id: string; partnerName: string }>(scope, orderOfToken, {});
+    const [named] = await sqlFor<{ id: string; partnerName: string }>(this.#em, scope, orderOfToken, {});
     if (!named) return null;
     const { id, partnerName } = named;
-    const [order] = await this.#statements.runRows<OrderDetailsRow>(scope, orderDetailsStatement, [
-      { id, shortId: null },
-    ]);
+    const [order] = await sqlRowsFor<OrderDetailsRow>(this.#em, scope, orderDetailsStatement, [{ id, shortId: null }]);
     if (!order) return null;
     return { order, details: orderDetails(order, this.#sources), cause: order.cause, partnerName };
   }
 
   /** The address of an order's page at this moment. Null without one. */
   async publicUrl(scope: PartnerScope | StaffScope, id: string): Promise<string | null> {
-    const [link] = await this.#statements.run<PageLink>(scope, pageLink, { id });
+    const [link] = await sqlFor<PageLink>(this.#em, scope, pageLink, { id });
     return link ? this.#sources.pages.urlOf(id, link) : null;
   }
 
@@ -459,7 +453,7 @@ export class OrderReads {
     if (ids.length === 0) return new Map();
     const lookups = ids.map((id) => ({ id, shortId: null }));
     const statement = withDetails ? orderDetailsStatement : orderLookup;
-    const rows = await this.#statements.runRows<OrderDetailsRow>(scope, statement, lookups);
+    const rows = await sqlRowsFor<OrderDetailsRow>(this.#em, scope, statement, lookups);
     return new Map(
       rows.map((row) => [row.id, { order: row, details: withDetails ? orderDetails(row, this.#sources) : null }]),
     );

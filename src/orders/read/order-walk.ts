@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { type Prepared, replanned, type Statements } from '../../base/db/prepared.ts';
+import { type Prepared, replanned } from '../../base/db/prepared.ts';
 import { anyOrders, type OrderPart, ofParts } from '../fresh-orders.ts';
-import { type PartnerScope, ScopedStatement, type ScopedStatements, type StaffScope } from '../order-scope.ts';
+import { type PartnerScope, ScopedStatement, type StaffScope, sqlFor } from '../order-scope.ts';
 import { clusterName, feedStart, partnerFeed, placeOf, placeOfTime } from './feed-place.ts';
 import { type FilterSql, filterParts, filterSql, type OrderFilter } from './order-filter.ts';
 
@@ -131,14 +131,14 @@ export interface KeysetStart extends WalkStart {
  * Finds a page of orders by a time and their id. One statement. A page of a partner looks at a
  * bounded number of rows, a page of staff at as many as it takes.
  */
-export async function keysetPage(statements: ScopedStatements, start: KeysetStart): Promise<Walk> {
+export async function keysetPage(em: EntityManager, start: KeysetStart): Promise<Walk> {
   const { scope, filter, limit, place, field, isAscending } = start;
   const sql = filterSql(filter, start.now);
   const isBounded = scope.kind === 'partner';
   const steps = isBounded && sql.others.length > 0 ? mostSteps : limit + 1;
   const [us = null, id = null] = place?.split('.') ?? [];
   const statement = pageStatement({ filter, field, isAscending, isBehind: place !== null, sql, isBounded });
-  const rows = await statements.run<PageRow>(scope, statement, { ...sql.values, us, id, steps });
+  const rows = await sqlFor<PageRow>(em, scope, statement, { ...sql.values, us, id, steps });
   const steppedOn = rows.map((row) => ({ id: row.id, place: `${row.us}.${row.id}`, fits: row.fits }));
   return walkOf(steppedOn, limit, place ?? '', (rows[0]?.scanned ?? 0) >= steps);
 }
@@ -150,7 +150,7 @@ function newest(filter: OrderFilter, sql: FilterSql): Passage {
 
 /** Counts the orders that match a filter, up to `most`. */
 export async function countMatches(
-  statements: ScopedStatements,
+  em: EntityManager,
   scope: StaffScope,
   { filter, most, now }: { readonly filter: OrderFilter; readonly most: number; readonly now: Date },
 ): Promise<number> {
@@ -162,7 +162,7 @@ export async function countMatches(
        from (${passed(orders, newest(filter, sql))}) as part`,
     replanned,
   );
-  const [row] = await statements.run<{ count: number }>(scope, statement, { ...sql.values, steps: most });
+  const [row] = await sqlFor<{ count: number }>(em, scope, statement, { ...sql.values, steps: most });
   return row?.count ?? 0;
 }
 
@@ -170,9 +170,8 @@ export async function countMatches(
  * Finds the ids of the newest orders that match a filter, newest first, in the transaction of `em`.
  */
 export async function newestMatches(
-  statements: ScopedStatements,
-  scope: StaffScope,
   em: EntityManager,
+  scope: StaffScope,
   { filter, most, now }: { readonly filter: OrderFilter; readonly most: number; readonly now: Date },
 ): Promise<string[]> {
   const sql = filterSql(filter, now);
@@ -182,7 +181,7 @@ export async function newestMatches(
       order by at desc, id desc limit :steps::integer`,
     replanned,
   );
-  const rows = await statements.runIn<{ id: string }>(em, scope, statement, { ...sql.values, steps: most });
+  const rows = await sqlFor<{ id: string }>(em, scope, statement, { ...sql.values, steps: most });
   return rows.map(({ id }) => id);
 }
 
@@ -222,14 +221,13 @@ interface FeedRow {
  * @throws AppError cursor_expired when the place is one of another cluster.
  */
 export async function feedPage(
-  statements: ScopedStatements,
-  places: Statements,
+  em: EntityManager,
   start: WalkStart<PartnerScope> & { readonly since: Date | null },
 ): Promise<Walk> {
   const { scope, filter, limit, place, since, now } = start;
   const sql = filterSql(filter, now);
-  const begin = await feedStart(places, place, since);
-  const rows = await statements.run<FeedRow>(scope, feedStatement(sql), {
+  const begin = await feedStart(em, place, since);
+  const rows = await sqlFor<FeedRow>(em, scope, feedStatement(sql), {
     ...sql.values,
     ...begin.values,
     steps: mostSteps,

@@ -1,5 +1,6 @@
-import type { MikroORM } from '@mikro-orm/postgresql';
-import { type Prepared, PreparedStatements, replanned } from '../../base/db/prepared.ts';
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { type Prepared, replanned } from '../../base/db/prepared.ts';
+import { sql } from '../../base/db/sql.ts';
 import { type EventType, eventTypeSql, eventTypesJson } from '../event-types.ts';
 import { type EventFacts, eventColumns, eventTables } from './event-facts.ts';
 import { clusterName, feedStart, partnerFeed, placeOf } from './feed-place.ts';
@@ -64,11 +65,11 @@ interface EventRow extends EventFacts {
 
 /** The feed of a partner's events: each event once, in an order in which none is ever missed. */
 export class PartnerEvents {
-  readonly #statements: PreparedStatements;
+  readonly #em: EntityManager;
   readonly #cursors: ListCursors;
 
   constructor(orm: MikroORM, cursors: ListCursors) {
-    this.#statements = new PreparedStatements(orm);
+    this.#em = orm.em.fork();
     this.#cursors = cursors;
   }
 
@@ -88,9 +89,9 @@ export class PartnerEvents {
   async read(partnerId: string, { types, since, limit, cursor }: EventRequest): Promise<EventPage> {
     const bound = `${partnerId} events ${types ? [...new Set(types)].sort().join() : '*'}`;
     const place = cursor === null ? null : this.#cursors.read(bound, cursor);
-    const start = await feedStart(this.#statements, place, since);
+    const start = await feedStart(this.#em, place, since);
     const steps = types === null ? limit + 1 : mostSteps;
-    const rows = await this.#statements.run<EventRow>(partnerEvents, {
+    const rows = await sql<EventRow>(this.#em, partnerEvents, {
       partner: partnerId,
       ...start.values,
       steps,

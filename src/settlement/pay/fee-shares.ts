@@ -1,5 +1,6 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../../base/clock.ts';
+import { sql } from '../../base/db/sql.ts';
 import { Big } from '../../base/money.ts';
 import type { LiveNetworks } from '../../chains/families/live-networks.ts';
 import type { Payment } from '../rows/payment.entity.ts';
@@ -87,7 +88,8 @@ export class FeeShares {
     const day = now.toISOString().slice(0, 10);
     const known = this.#spent.get(chain);
     if (known?.day === day && Math.abs(now.getTime() - known.at) < refreshMs) return known;
-    const rows = await orm.em.fork().execute<{ kind: Payment['kind']; partner: string | null; fee: string }[]>(
+    const rows = await sql<{ kind: Payment['kind']; partner: string | null; fee: string }>(
+      orm.em.fork(),
       `with spent as (
          select payment_id, max(fee) as fee from (
            select payment_id, fee from payment_attempt where chain = ? and signed_at >= ?
@@ -117,7 +119,8 @@ export class FeeShares {
   async #partners(payments: readonly Payment[]): Promise<ReadonlyMap<string, string>> {
     const ids = payments.map(({ orderId }) => orderId).filter((id) => id !== null);
     if (ids.length === 0) return new Map();
-    const rows = await this.#options.orm.em.fork().execute<{ id: string; partner: string }[]>(
+    const rows = await sql<{ id: string; partner: string }>(
+      this.#options.orm.em.fork(),
       `select id, partner_id as partner from exchange_order
           where id in (select jsonb_array_elements_text(?::jsonb)::uuid)`,
       [JSON.stringify(ids)],

@@ -1,5 +1,6 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../../base/clock.ts';
+import { sql } from '../../base/db/sql.ts';
 import type { JobQueue } from '../../base/jobs/job-queue.ts';
 import { errorMembers, type Log } from '../../base/log.ts';
 import type { ChainAdapter, TxStatus } from '../../chains/port/chain-adapter.ts';
@@ -273,12 +274,14 @@ export class PaymentFollower {
       [payment],
       async (em, changing) => {
         const now = clock.now();
-        await em.execute(
+        await sql(
+          em,
           'update payment_attempt set dead_at = ?, dead_why = ?, mined_height = null where payment_id = ? and dead_at is null',
           [now, why, payment.id],
         );
         // Transactions that replaced one another count as one death.
-        const [count] = await em.execute<{ deaths: number }[]>(
+        const [count] = await sql<{ deaths: number }>(
+          em,
           `select count(distinct reserves)::int as deaths from payment_attempt
             where payment_id = ? and dead_why in ('conflict', 'expired')`,
           [payment.id],
@@ -366,7 +369,8 @@ export async function showDeadPayment(
 ): Promise<void> {
   if (kind === 'sweep') {
     // Of a deposit of many outputs, a later sweep may have taken the last ones.
-    await em.execute(
+    await sql(
+      em,
       `update deposit set swept_by = null
         where id in (select id from deposit where swept_by = ?
                       union

@@ -1,5 +1,6 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../../base/clock.ts';
+import { sql } from '../../base/db/sql.ts';
 import { errorMembers, type Log } from '../../base/log.ts';
 import { Big, fromUnits, toUnits } from '../../base/money.ts';
 import type {
@@ -89,16 +90,15 @@ export class PaymentTransactions {
    */
   async held(chain: string): Promise<Held> {
     const { orm, catalogue } = this.#options;
-    const rows = await orm.em
-      .fork()
-      .execute<{ resource: string; contract: string | null; amount: string; fee: string }[]>(
-        `select r.resource, p.contract, p.amount::text as amount,
+    const rows = await sql<{ resource: string; contract: string | null; amount: string; fee: string }>(
+      orm.em.fork(),
+      `select r.resource, p.contract, p.amount::text as amount,
                 coalesce((select max(a.fee) from payment_attempt a
                            where a.payment_id = p.id and a.dead_at is null), 0)::text as fee
            from payment_reservation r join payment p on p.id = r.payment_id
           where r.chain = ? and r.released_at is null`,
-        [chain],
-      );
+      [chain],
+    );
     const gas = catalogue.gasCoin(chain);
     return new Map(
       rows.map(({ resource, contract, amount, fee }) => {
@@ -222,12 +222,11 @@ export class PaymentTransactions {
     const others =
       attempt.attempt === 1
         ? []
-        : await orm.em
-            .fork()
-            .execute<{ txid: string }[]>(
-              'select txid from payment_attempt where payment_id = ? and attempt <> ? and txid is not null',
-              [payment.id, attempt.attempt],
-            );
+        : await sql<{ txid: string }>(
+            orm.em.fork(),
+            'select txid from payment_attempt where payment_id = ? and attempt <> ? and txid is not null',
+            [payment.id, attempt.attempt],
+          );
     const earlier = others.map(({ txid }) => txid);
     const intent = this.intent(payment, attempt.attempt);
     return this.#ask(payment, () => signer.sign(payment.chain, intent, this.prepared(attempt), earlier));
@@ -350,7 +349,8 @@ export class PaymentTransactions {
 
   /** Ends a transaction whose signed bytes were never stored, and so were never broadcast. */
   async neverSigned(em: EntityManager, { paymentId, attempt }: PaymentAttempt): Promise<void> {
-    await em.execute(
+    await sql(
+      em,
       `update payment_attempt set dead_at = ?, dead_why = 'never_signed' where payment_id = ? and attempt = ?`,
       [this.#options.clock.now(), paymentId, attempt],
     );
@@ -362,7 +362,8 @@ async function reserve(em: EntityManager, attempts: readonly PaymentAttempt[]): 
   const resources = attempts.flatMap(({ paymentId, attempt, chain, reserves }) =>
     reserves.map((resource) => ({ payment_id: paymentId, attempt, chain, resource })),
   );
-  await em.execute(
+  await sql(
+    em,
     `insert into payment_reservation (chain, resource, payment_id, attempt)
      select r.chain, r.resource, r.payment_id, r.attempt
        from jsonb_to_recordset(?::jsonb) as r (chain text, resource text, payment_id uuid, attempt integer)

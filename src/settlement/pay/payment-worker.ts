@@ -1,5 +1,6 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../../base/clock.ts';
+import { sql } from '../../base/db/sql.ts';
 import { errorMembers, type Log } from '../../base/log.ts';
 import { Big } from '../../base/money.ts';
 import { span } from '../../base/telemetry/tracing.ts';
@@ -127,7 +128,8 @@ export class PaymentWorker {
           left join exchange_order o on o.id = p.order_id
          where p.chain = c.chain and p.next_action_at <= ? and ${kind} and ${mayGoOn}
          order by p.next_action_at, p.number limit ${batch} for update of p skip locked) as one)`;
-    const rows = await orm.em.fork().execute<(DuePayment & { chain: string })[]>(
+    const rows = await sql<DuePayment & { chain: string }>(
+      orm.em.fork(),
       `select c.chain, due.id, due."isRetry"
          from jsonb_array_elements_text(?::jsonb) as c (chain)
         cross join lateral (${of(`not ${isRetry}`)} union all ${of(isRetry)}) as due
@@ -142,9 +144,11 @@ export class PaymentWorker {
    * new block.
    */
   async sent(chain: string): Promise<string[]> {
-    const rows = await this.#options.orm.em
-      .fork()
-      .execute<{ id: string }[]>(`select id from payment where chain = ? and state = 'sent' order by sent_at`, [chain]);
+    const rows = await sql<{ id: string }>(
+      this.#options.orm.em.fork(),
+      `select id from payment where chain = ? and state = 'sent' order by sent_at`,
+      [chain],
+    );
     return rows.map(({ id }) => id);
   }
 

@@ -1,5 +1,6 @@
 import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../../base/clock.ts';
+import { sql } from '../../base/db/sql.ts';
 import { Order } from '../../orders/order.entity.ts';
 import { Payment } from '../rows/payment.entity.ts';
 import { PaymentAttempt } from '../rows/payment-attempt.entity.ts';
@@ -122,7 +123,8 @@ export class PaymentWriter {
   async postpone(ids: readonly string[], againSec: number): Promise<void> {
     if (ids.length === 0) return;
     const now = this.#clock.now();
-    await this.#orm.em.fork().execute(
+    await sql(
+      this.#orm.em.fork(),
       `with due as (
          select id from payment
           where id in (select jsonb_array_elements_text(?::jsonb)::uuid) and next_action_at <= ?
@@ -177,9 +179,9 @@ async function mayGoOut(
   const bound = payments.filter(({ depositId }) => depositId !== null);
   const ofOrders = bound.filter(({ orderId }) => orderId !== null).map(({ id }) => id);
   const ofNobody = bound.filter(({ orderId }) => orderId === null).map(({ id }) => id);
-  const settling = async (sql: string, ids: readonly string[]): Promise<string[]> => {
+  const settling = async (text: string, ids: readonly string[]): Promise<string[]> => {
     if (ids.length === 0) return [];
-    const rows = await em.execute<{ id: string }[]>(`${sql} ${locked}`, [JSON.stringify(ids)]);
+    const rows = await sql<{ id: string }>(em, `${text} ${locked}`, [JSON.stringify(ids)]);
     return rows.map(({ id }) => id);
   };
   const notHeld = await settling(
@@ -209,7 +211,8 @@ async function mayGoOut(
  */
 async function covered(em: EntityManager, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return [];
-  const rows = await em.execute<{ id: string }[]>(
+  const rows = await sql<{ id: string }>(
+    em,
     `with beginning as materialized (select jsonb_array_elements_text(?::jsonb)::uuid as id)
      select p.id from payment p join beginning b on b.id = p.id
       where ${isCovered('q.number < p.number and q.id in (select id from beginning)')}`,
@@ -236,7 +239,8 @@ export function noteProblem(payment: Payment, problem: string | null, at: Date):
  * on.
  */
 export async function releaseReserved(em: EntityManager, paymentIds: readonly string[], at: Date): Promise<void> {
-  await em.execute(
+  await sql(
+    em,
     `update payment_reservation set released_at = ?
       where payment_id in (select jsonb_array_elements_text(?::jsonb)::uuid) and released_at is null`,
     [at, JSON.stringify(paymentIds)],

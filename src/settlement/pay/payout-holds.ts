@@ -2,6 +2,7 @@ import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgres
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../base/clock.ts';
 import { brokenConstraint } from '../../base/db/database.ts';
+import { sql } from '../../base/db/sql.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { Big } from '../../base/money.ts';
@@ -79,7 +80,8 @@ export class PayoutHolds {
 
   async #open(em: EntityManager, cause: HoldCause, findings: readonly HoldFinding[], now: Date): Promise<void> {
     const asset = findings[0]?.asset ?? null;
-    const rows = await em.execute<object[]>(
+    const rows = await sql(
+      em,
       `insert into payout_hold (id, cause, coin, network, detail, findings, opened_at, found_at, changed_at)
        values (?, ?, ?, ?, ?, array(select jsonb_array_elements_text(?::jsonb)), ?, ?, ?)
        on conflict do nothing returning id`,

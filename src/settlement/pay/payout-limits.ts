@@ -1,6 +1,7 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../../base/clock.ts';
 import { advisoryLocks } from '../../base/db/database.ts';
+import { sql } from '../../base/db/sql.ts';
 import { Big, ceilTo, floorTo, formatDecimal, minOf } from '../../base/money.ts';
 import type { LedgerAsset } from '../../ledger/ledger.ts';
 import type { PriceBook } from '../../market/rates/price-book.ts';
@@ -122,7 +123,7 @@ export class PayoutLimits {
     const payments = beginning.filter(isLimited);
     if (payments.length === 0) return;
     // A separate statement: the sums must be read in a snapshot that is taken under the lock.
-    await em.execute('select pg_advisory_xact_lock(?)', [advisoryLocks.payoutLimits]);
+    await sql(em, 'select pg_advisory_xact_lock(?)', [advisoryLocks.payoutLimits]);
     const now = this.#options.clock.now();
     const [over] = await this.#judge(
       em,
@@ -139,8 +140,9 @@ export class PayoutLimits {
   async uncount(em: EntityManager, payments: readonly Payment[]): Promise<void> {
     const counted = payments.filter(({ begunAt, valueUsd }) => begunAt !== null && valueUsd !== null);
     if (counted.length === 0) return;
-    await em.execute('select pg_advisory_xact_lock(?)', [advisoryLocks.payoutLimits]);
-    await em.execute(
+    await sql(em, 'select pg_advisory_xact_lock(?)', [advisoryLocks.payoutLimits]);
+    await sql(
+      em,
       `with gone as (
          select s.share, c.coin, c.network, m.minute, sum(m.usd) as usd
            from jsonb_to_recordset(?::jsonb) as m (id uuid, coin text, network text, minute timestamptz, usd numeric)
@@ -176,7 +178,8 @@ export class PayoutLimits {
     const lots = waiting.map(({ payment }, index) => lotOf(payment, index));
     const judged = await this.#judge(em, lots, now, false);
     const over = new Set(judged.map(({ lot }) => waiting[lot]?.payment.id));
-    await em.execute(
+    await sql(
+      em,
       // The problem decides which other payments wait behind this one, and may have changed.
       `update payment p set next_action_at = ?, problem = o.problem
          from jsonb_to_recordset(?::jsonb) as o (id uuid, problem text) where p.id = o.id and p.state = 'ready'`,
@@ -194,7 +197,8 @@ export class PayoutLimits {
     const now = clock.now();
     await orm.em.fork().transactional(async (em) => {
       await guardLease(em, lease);
-      await em.execute(
+      await sql(
+        em,
         // A payment that waits for room counts as a retry, after payments that have not asked yet.
         `update payment set problem = ?, value_usd = ?, next_action_at = ?, tries = greatest(tries, 1),
                 problem_since = case when problem is not distinct from ? then problem_since else ? end
@@ -207,8 +211,8 @@ export class PayoutLimits {
   /** Deletes minutes outside every window. */
   async forgetOld(em: EntityManager, now: Date): Promise<void> {
     const before = new Date(now.getTime() - 2 * dayMs);
-    await em.execute('delete from payout_spent where minute < ?', [before]);
-    await em.execute('delete from payout_share_spent where minute < ?', [before]);
+    await sql(em, 'delete from payout_spent where minute < ?', [before]);
+    await sql(em, 'delete from payout_share_spent where minute < ?', [before]);
   }
 
   /** Finds the lots that exceed a limit, each with the limit. Counts lot 0 when it exceeds none. */
@@ -225,7 +229,8 @@ export class PayoutLimits {
       ...[...assets.values()].map((asset) => ({ ...asset, ...this.#limitOf(asset) })),
     ];
     const before = (ms: number): Date => new Date(now.getTime() - ms);
-    return em.execute<{ lot: number; problem: LimitProblem }[]>(
+    return sql<{ lot: number; problem: LimitProblem }>(
+      em,
       `with mine as (
          select * from jsonb_to_recordset(?::jsonb)
                   as m (lot integer, id uuid, number bigint, coin text, network text, usd numeric)
@@ -319,7 +324,8 @@ export class PayoutLimits {
     const { prices } = this.#options;
     const unpriced = payments.filter(({ coin }) => !prices.live(coin) && !prices.reference(coin));
     if (unpriced.length === 0) return new Map();
-    const rows = await em.execute<{ id: string; coin: string; price: string }[]>(
+    const rows = await sql<{ id: string; coin: string; price: string }>(
+      em,
       `select t.order_id as id, c.coin, c.price::text as price
          from trade t cross join lateral (values (t.coin_from, t.price_from), (t.coin_to, t.price_to)) as c (coin, price)
         where t.order_id in (select jsonb_array_elements_text(?::jsonb)::uuid) and c.price is not null`,

@@ -1,5 +1,6 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../../base/clock.ts';
+import { sql } from '../../base/db/sql.ts';
 import { Big, formatDecimal } from '../../base/money.ts';
 import { hasForcedReorg } from '../../chains/sandbox/forced-payments.ts';
 import { type LedgerAsset, linesOfTransaction } from '../../ledger/ledger.ts';
@@ -59,7 +60,8 @@ export class PayoutWatch {
     const em = orm.em.fork();
     const now = clock.now();
     // A check with a future time predates a clock correction.
-    const claimed = await em.execute<{ before: Date | string | null }[]>(
+    const claimed = await sql<{ before: Date | string | null }>(
+      em,
       `update payout_watch w set looked_at = ? from (select looked_at as before from payout_watch for update) as b
         where b.before is null or b.before <= ? or b.before > ? returning b.before`,
       [now, new Date(now.getTime() - watchEveryMs), now],
@@ -79,7 +81,8 @@ export class PayoutWatch {
    * sandbox forced by a reorganisation concerns its order only.
    */
   async #debits(em: EntityManager, since: Date, now: Date): Promise<HoldFinding[]> {
-    const rows = await em.execute<{ id: string; name: string; coin: string; network: string; amount: string }[]>(
+    const rows = await sql<{ id: string; name: string; coin: string; network: string; amount: string }>(
+      em,
       `with touched as (
          select order_id from deposit where credits > 0 and state <> 'credited' and order_id is not null
          union
@@ -142,7 +145,8 @@ export class PayoutWatch {
   async #lossesOfDay(em: EntityManager, now: Date): Promise<Loss[]> {
     const { prices } = this.#options;
     const dayAgo = new Date(now.getTime() - dayMs);
-    const rows = await em.execute<LossRow[]>(
+    const rows = await sql<LossRow>(
+      em,
       `select o.coin_to, o.network_to, null as coin, null as amount, sum(-r.usd)::text as usd
          from venue_result r left join exchange_order o on o.id = r.order_id
         where r.at > ? group by 1, 2

@@ -1,6 +1,7 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../base/clock.ts';
+import { sql } from '../../base/db/sql.ts';
 import { Big, formatDecimal, fromUnits, isStorable, toUnits } from '../../base/money.ts';
 import { type ChainAdapter, ChainError } from '../../chains/port/chain-adapter.ts';
 import type { CurrencyCatalogue } from '../../market/currencies/currency-catalogue.ts';
@@ -86,7 +87,8 @@ export class Sweeper implements ChainTask {
     const least = from.get(gas.coin);
     if (least === undefined) return;
     const since = secondsAfter(clock.now(), -refusedSec);
-    const rows = await orm.em.fork().execute<{ id: string; key: string; amount: string; outputs: number }[]>(
+    const rows = await sql<{ id: string; key: string; amount: string; outputs: number }>(
+      orm.em.fork(),
       `with busy as (
          select unnest(sources) as key from payment
           where chain = ? and kind = 'sweep'
@@ -136,7 +138,8 @@ export class Sweeper implements ChainTask {
   async #candidates(chain: string, from: SweepFrom): Promise<Candidate[]> {
     const { orm, clock } = this.#options;
     const last = this.#last.get(chain) ?? null;
-    const rows = await orm.em.fork().execute<Candidate[]>(
+    const rows = await sql<Candidate>(
+      orm.em.fork(),
       `select d.address, d.coin, d.network, d.contract
          from deposit d join jsonb_each_text(?::jsonb) as least (coin, amount) on least.coin = d.coin
         where d.chain = ? and d.state = 'credited' and d.swept_by is null and d.purpose = 'order' and d.tag is null
@@ -178,7 +181,8 @@ export class Sweeper implements ChainTask {
     // The balance includes transfers that were left out.
     if (!isStorable(new Big(fromUnits(amount, decimals)))) return;
     const hot = await adapter.hotWallet();
-    const rows = await orm.em.fork().execute<{ id: string }[]>(
+    const rows = await sql<{ id: string }>(
+      orm.em.fork(),
       `select id from deposit where chain = ? and address = ? and contract is not distinct from ?
           and state = 'credited' and swept_by is null and height <= ?`,
       [adapter.chain, address, contract, block.height],
@@ -220,7 +224,8 @@ export class Sweeper implements ChainTask {
       await em.flush();
       const { deposits } = movement;
       if (deposits.length === 0) return;
-      await em.execute(
+      await sql(
+        em,
         `update deposit set swept_by = ?
           where id in (select jsonb_array_elements_text(?::jsonb)::uuid) and state = 'credited' and swept_by is null`,
         [payment.id, JSON.stringify(deposits)],

@@ -1,5 +1,6 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../../base/clock.ts';
+import { sql } from '../../base/db/sql.ts';
 import type { Log } from '../../base/log.ts';
 import { Big, formatDecimal, fromUnits, minOf, storedMost } from '../../base/money.ts';
 import { levelOf, type NetworkConfig, type WalletLevels } from '../../chains/networks/network-config.ts';
@@ -40,7 +41,7 @@ export class WalletWatch implements ChainTask {
       const units = await this.#balance(adapter, asset.contract);
       await this.#note(chain, asset, new Big(fromUnits(units, asset.decimals)), network.levels.get(asset.coin), now);
     }
-    await orm.em.fork().execute('delete from wallet_level where chain = ? and seen_at < ?', [chain, now]);
+    await sql(orm.em.fork(), 'delete from wallet_level where chain = ? and seen_at < ?', [chain, now]);
   }
 
   /**
@@ -65,7 +66,8 @@ export class WalletWatch implements ChainTask {
   ): Promise<void> {
     const { orm, log } = this.#options;
     const level = levelOf(bounds, balance);
-    const [row] = await orm.em.fork().execute<{ is_news: boolean }[]>(
+    const [row] = await sql<{ is_news: boolean }>(
+      orm.em.fork(),
       `insert into wallet_level as w (chain, coin, network, balance, low, high, level, outside_since, seen_at)
        values (?, ?, ?, ?, ?, ?, ?, ?, ?)
        on conflict (chain, coin, network) do update

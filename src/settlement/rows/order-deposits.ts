@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from '../../base/db/sql.ts';
 import { Deposit } from './deposit.entity.ts';
 
 // Any stranger can send any number of deposits to an order. So no transaction reads them all: it
@@ -94,7 +95,8 @@ const mostShown = 200;
  * them, in the order of their sightings.
  */
 export async function shownDeposits(em: EntityManager, orderIds: readonly string[]): Promise<Deposit[]> {
-  const rows = await em.execute<{ id: string }[]>(
+  const rows = await sql<{ id: string }>(
+    em,
     `select d.id from exchange_order o
       cross join lateral (select id from deposit d where d.order_id = o.id
                            order by d.id = o.deposit_id desc nulls last, d.seen_at, d.id limit ${mostShown}) as d
@@ -128,7 +130,8 @@ async function readFirst(
   kept: number,
   also: readonly string[],
 ): Promise<Deposit[]> {
-  const rows = await em.execute<{ id: string }[]>(
+  const rows = await sql<{ id: string }>(
+    em,
     `with asked as (
        select id, deposit_id, coin_from, network_from, min_amount from exchange_order where id = any (?::uuid[])
      ), ranked as (
@@ -167,7 +170,8 @@ async function setSurplusAside(
   kept: number,
   now: Date,
 ): Promise<ReadonlySet<string>> {
-  const rows = await em.execute<{ id: string; count: number }[]>(
+  const rows = await sql<{ id: string; count: number }>(
+    em,
     `with asked as (
        select id, deposit_id, coin_from, network_from, min_amount from exchange_order where id = any (?::uuid[])
      ), small as (

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from '../../base/db/sql.ts';
 import { Big } from '../../base/money.ts';
 import type { OrderPolicy } from '../../orders/order-terms.ts';
 
@@ -24,9 +25,14 @@ export async function readAgreedTerms(
   em: EntityManager,
   orderIds: readonly string[],
 ): Promise<ReadonlyMap<string, AgreedTerms>> {
-  const rows = await em.execute<
-    { id: string; policy: OrderPolicy | null; minAmountTo: string | null; isLateAccepted: boolean; markupBps: number }[]
-  >(
+  const rows = await sql<{
+    id: string;
+    policy: OrderPolicy | null;
+    minAmountTo: string | null;
+    isLateAccepted: boolean;
+    markupBps: number;
+  }>(
+    em,
     `select t.order_id as id, t.policy, t.min_amount_to::text as "minAmountTo",
             exists (select from order_event e where e.order_id = t.order_id and e.cause = 'late_accepted')
               as "isLateAccepted", coalesce(t.markup_bps, 0) as "markupBps"

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from '../../base/db/sql.ts';
 import { Big } from '../../base/money.ts';
 import { type LedgerAsset, type LedgerLine, linesOfTransaction } from '../../ledger/ledger.ts';
 import type { Payment } from '../rows/payment.entity.ts';
@@ -73,7 +74,8 @@ export async function readClientLines(
   orderIds: readonly string[],
 ): Promise<ReadonlyMap<string, LedgerLine[]>> {
   if (orderIds.length === 0) return new Map();
-  const rows = await em.execute<{ order_id: string; coin: string; network: string; amount: string }[]>(
+  const rows = await sql<{ order_id: string; coin: string; network: string; amount: string }>(
+    em,
     `select x.order_id, l.coin, l.network, sum(l.amount)::text as amount
        from ledger_transaction x join ${linesOfTransaction('x')} l on l.account = 'client'
       where x.order_id in (select jsonb_array_elements_text(?::jsonb)::uuid)

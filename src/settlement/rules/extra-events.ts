@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from '../../base/db/sql.ts';
 import { recordFact } from '../../orders/order-moves.ts';
 import type { OrderFact } from '../../orders/order-status.ts';
 import type { Payment } from '../rows/payment.entity.ts';
@@ -66,7 +67,8 @@ function countReported(
   ids: readonly string[],
 ): Promise<{ id: string; cause: string; count: number }[]> {
   const causes = [...Object.values(sighting), ...Object.values(ending)];
-  return em.execute(
+  return sql(
+    em,
     `select order_id as id, cause, count(*)::int as count from order_event
       where order_id = any (?::uuid[]) and cause = any (?::text[]) group by order_id, cause`,
     [`{${ids.join(',')}}`, `{${causes.join(',')}}`],

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from '../../base/db/sql.ts';
 import { Big, ceilTo } from '../../base/money.ts';
 import type { PriceBook } from '../../market/rates/price-book.ts';
 import type { Order } from '../../orders/order.entity.ts';
@@ -35,13 +36,15 @@ export async function readLateRefunds(
   const found = new Map<string, LateRefunds>();
   if (late.length === 0) return found;
   const partners = `{${[...new Set(late.map(({ partner }) => partner.id))].join(',')}}`;
-  await em.execute('select from partner where id = any (?::uuid[]) order by id for no key update', [partners]);
-  const spent = await em.execute<{ partner: string; usd: string }[]>(
+  await sql(em, 'select from partner where id = any (?::uuid[]) order by id for no key update', [partners]);
+  const spent = await sql<{ partner: string; usd: string }>(
+    em,
     `select partner_id as partner, sum(usd)::text as usd from late_refund
       where partner_id = any (?::uuid[]) and at > ? group by partner_id`,
     [partners, new Date(now.getTime() - windowMs)],
   );
-  const moves = await em.execute<{ id: string; cause: OrderCause }[]>(
+  const moves = await sql<{ id: string; cause: OrderCause }>(
+    em,
     `select o.id, e.cause from unnest(?::uuid[]) as o (id)
       cross join lateral (select cause from order_event e
                            where e.order_id = o.id and e.from_status is distinct from e.to_status

@@ -1,5 +1,6 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../../base/clock.ts';
+import { sql } from '../../base/db/sql.ts';
 import { allNetworks } from '../../chains/networks/networks.ts';
 
 /** Orders that one statement moves. A sweep repeats it until no order is due. */
@@ -28,7 +29,8 @@ export class OrderExpiry {
     const networks = JSON.stringify(allNetworks().map(({ id, chain }) => ({ network: id, chain })));
     for (;;) {
       const now = this.#clock.now();
-      const [moved] = await this.#orm.em.fork().execute<{ count: number }[]>(
+      const [moved] = await sql<{ count: number }>(
+        this.#orm.em.fork(),
         `with due as (
            select o.id from exchange_order o
              join jsonb_to_recordset(?::jsonb) as n (network text, chain text) on n.network = o.network_from

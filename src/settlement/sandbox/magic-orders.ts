@@ -1,4 +1,5 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
+import { sql } from '../../base/db/sql.ts';
 import { AppError } from '../../base/errors.ts';
 import { Big } from '../../base/money.ts';
 import { networkById } from '../../chains/networks/networks.ts';
@@ -52,12 +53,12 @@ export class MagicOrders {
 
   #batch(): Promise<number> {
     return this.#options.orm.em.fork().transactional(async (em) => {
-      const [place] = await em.execute<{ cursor: string }[]>('select cursor from sandbox_place for update skip locked');
+      const [place] = await sql<{ cursor: string }>(em, 'select cursor from sandbox_place for update skip locked');
       if (!place) return 0;
       const events = await this.#feed.since(place.cursor, batchSize);
       for (const event of events) await this.#play(event);
       const last = events.at(-1);
-      if (last) await em.execute('update sandbox_place set cursor = ?', [last.cursor]);
+      if (last) await sql(em, 'update sandbox_place set cursor = ?', [last.cursor]);
       return events.length;
     });
   }

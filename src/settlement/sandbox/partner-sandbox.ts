@@ -1,5 +1,6 @@
 import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../../base/clock.ts';
+import { sql } from '../../base/db/sql.ts';
 import { AppError, type FieldFault } from '../../base/errors.ts';
 import { Big, fractionDigits, isStorable, toUnits } from '../../base/money.ts';
 import { networkById } from '../../chains/networks/networks.ts';
@@ -171,7 +172,8 @@ export class PartnerSandbox {
     const { chain: node } = this.#options;
     return em.transactional(async (tx) => {
       const order = await ownOrder(tx, partnerId, orderName);
-      const deposits = await tx.execute<{ chain: string; txid: string }[]>(
+      const deposits = await sql<{ chain: string; txid: string }>(
+        tx,
         "select distinct chain, txid from deposit where order_id = ? and state <> 'orphaned' order by chain, txid",
         [order.id],
       );
@@ -197,7 +199,8 @@ export class PartnerSandbox {
       if (outcome === 'none') await release(em, order, now);
       else if (outcome === 'hold') hold(em, order, now);
       else {
-        await em.execute(
+        await sql(
+          em,
           `insert into sandbox_outcome (order_id, outcome, at) values (?, ?, ?)
            on conflict (order_id, outcome) do update set at = excluded.at`,
           [order.id, outcome, now],
@@ -243,7 +246,8 @@ async function ownOrder(
 
 /** Counts deposits of an order. Of two requests at once one waits for the other. */
 async function countDeposits(em: EntityManager, orderId: string, count: number): Promise<void> {
-  const counted = await em.execute<unknown[]>(
+  const counted = await sql(
+    em,
     `insert into sandbox_deposits (order_id, count) values (?, ?::integer)
      on conflict (order_id) do update set count = sandbox_deposits.count + excluded.count
       where sandbox_deposits.count + excluded.count <= ?::integer
@@ -271,8 +275,8 @@ function hold(em: EntityManager, order: Order, now: Date): void {
 }
 
 async function release(em: EntityManager, order: Order, now: Date): Promise<void> {
-  await em.execute('delete from sandbox_outcome where order_id = ?', [order.id]);
-  await em.execute("update payment set next_action_at = ? where order_id = ? and state = 'ready'", [now, order.id]);
+  await sql(em, 'delete from sandbox_outcome where order_id = ?', [order.id]);
+  await sql(em, "update payment set next_action_at = ? where order_id = ? and state = 'ready'", [now, order.id]);
   if (order.holdReason !== holdReason) return;
   releaseOrder(em, order, { at: now });
   order.nextActionAt = now;
@@ -285,7 +289,8 @@ async function passWait(em: EntityManager, order: Order, outcome: ForcedOutcome,
     if (order.exchangeDeadline === null || order.exchangeDeadline > passed) order.exchangeDeadline = passed;
   }
   // A payment has the problem only when the outcome is what it waits for.
-  await em.execute(
+  await sql(
+    em,
     `update payment set problem_since = ?::timestamptz, next_action_at = ?::timestamptz
       where order_id = ? and (state = 'ready' and problem = ?
          or state = 'sent' and kind = 'payout' and problem = 'unknown' and ? = 'payout_unknown')`,

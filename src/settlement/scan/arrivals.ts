@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { sql } from '../../base/db/sql.ts';
 import { networkById } from '../../chains/networks/networks.ts';
 import type { BlockRef, ChainAdapter, Transfer } from '../../chains/port/chain-adapter.ts';
 import type { CurrencyCatalogue } from '../../market/currencies/currency-catalogue.ts';
@@ -80,7 +81,8 @@ export async function findArrivals(
   own: readonly OwnTransfer[],
 ): Promise<Arrival[]> {
   if (own.length === 0) return [];
-  const rows = await em.execute<{ txid: string }[]>(
+  const rows = await sql<{ txid: string }>(
+    em,
     'select txid from payment_attempt where chain = ? and txid in (select jsonb_array_elements_text(?::jsonb))',
     [chain, JSON.stringify([...new Set(own.map(({ transfer }) => transfer.txid))])],
   );
@@ -163,16 +165,15 @@ export function isTraced({ key, contract }: Pick<Transfer, 'key' | 'contract'>):
 
 /** Finds the leased addresses among the transfers' targets, by address and tag. */
 async function lookUp(em: EntityManager, transfers: readonly Transfer[]): Promise<[string, Target][]> {
-  const rows = await em.execute<
-    {
-      address: string;
-      tag: string | null;
-      order_id: string | null;
-      index: number | null;
-      required: number | null;
-      network: string | null;
-    }[]
-  >(
+  const rows = await sql<{
+    address: string;
+    tag: string | null;
+    order_id: string | null;
+    index: number | null;
+    required: number | null;
+    network: string | null;
+  }>(
+    em,
     `with seen as (select jsonb_array_elements_text(?::jsonb) as address)
      select a.address, a.tag, o.id as order_id, a.index::int as index, o.deposit_confirmations_required as required,
             o.network_from as network

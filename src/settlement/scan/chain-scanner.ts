@@ -1,3 +1,4 @@
+import { sql } from '../../base/db/sql.ts';
 import {
   type BlockRef,
   type ChainAdapter,
@@ -194,19 +195,18 @@ export class ChainScanner {
   async #state(adapter: ChainAdapter, { chain, fence }: ChainLease): Promise<ScanState> {
     const known = this.#states.get(chain);
     if (known?.fence === fence) return known;
-    const [row] = await this.#options.orm.em.fork().execute<
-      {
-        version: string;
-        cursor_blocks: BlockRef[];
-        head: number;
-        final: number | null;
-        problem: string | null;
-        rescan_from: number | null;
-        read_at: string | null;
-        waiting: string[];
-        unsettled: string[];
-      }[]
-    >(
+    const [row] = await sql<{
+      version: string;
+      cursor_blocks: BlockRef[];
+      head: number;
+      final: number | null;
+      problem: string | null;
+      rescan_from: number | null;
+      read_at: string | null;
+      waiting: string[];
+      unsettled: string[];
+    }>(
+      this.#options.orm.em.fork(),
       `select version::text as version, cursor_blocks, head::int as head, final_height::int as final, problem, read_at,
                 rescan_from::int as rescan_from, unsettled_blocks as unsettled,
                 array(select distinct txid from deposit d where d.chain = c.chain and d.state = 'mempool') as waiting
@@ -250,12 +250,11 @@ export class ChainScanner {
     const from = Math.max(state.rescanFrom ?? 0, adapter.startHeight);
     const head = (await adapter.head()).height;
     const cursor = await adapter.start(Math.min(from, head));
-    const rows = await orm.em
-      .fork()
-      .execute<{ hash: string }[]>('select distinct block_hash as hash from deposit where chain = ? and height > ?', [
-        chain,
-        from,
-      ]);
+    const rows = await sql<{ hash: string }>(
+      orm.em.fork(),
+      'select distinct block_hash as hash from deposit where chain = ? and height > ?',
+      [chain, from],
+    );
     // Transfers found now may have been missed before, so no earlier scan bounds their time.
     const look = { began: this.#options.clock.now(), readAt: null, isBelated: false };
     const undone = [...rows.map(({ hash }) => hash), ...state.unsettled];

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from '../../base/db/sql.ts';
 import { Big, fromUnits } from '../../base/money.ts';
 import type { Transfer } from '../../chains/port/chain-adapter.ts';
 import type { Deposit } from '../rows/deposit.entity.ts';
@@ -41,7 +42,8 @@ export async function withoutKnownParts(
   const traced = arrivals.filter(({ transfer }) => isTraced(transfer));
   if (traced.length === 0) return arrivals;
   const addresses = [...new Set(traced.map(({ transfer }) => transfer.address))];
-  const rows = await em.execute<(Found & { address: string })[]>(
+  const rows = await sql<Found & { address: string }>(
+    em,
     `select a.address, d.compared::int as compared, d.amount::text as balances, p.amount::text as parts
        from jsonb_array_elements_text(?::jsonb) as a (address)
       cross join lateral (select max(compared_height) as compared, coalesce(sum(amount), 0) as amount
@@ -54,7 +56,8 @@ export async function withoutKnownParts(
   );
   if (rows.length === 0) return arrivals;
   const keys = JSON.stringify(traced.map(({ transfer }) => transfer.key));
-  const known = await em.execute<{ key: string; is_part: boolean }[]>(
+  const known = await sql<{ key: string; is_part: boolean }>(
+    em,
     `select key, false as is_part from deposit where chain = ? and key in (select jsonb_array_elements_text(?::jsonb))
      union all
      select key, deposit_id is null from deposit_part where chain = ? and key in (select jsonb_array_elements_text(?::jsonb))`,
@@ -78,7 +81,8 @@ export async function withoutKnownParts(
     return false;
   });
   if (parts.length > 0) {
-    await em.execute(
+    await sql(
+      em,
       `insert into deposit_part (chain, key, address, amount, height)
        select ?, key, address, amount, height
          from jsonb_to_recordset(?::jsonb) as p (key text, address text, amount numeric, height bigint)`,
@@ -117,7 +121,8 @@ export async function storeParts(em: EntityManager, payments: readonly StoredPay
     ),
   );
   if (rows.length === 0) return;
-  await em.execute(
+  await sql(
+    em,
     `insert into deposit_part (chain, key, address, amount, height, deposit_id)
      select * from jsonb_to_recordset(?::jsonb)
                 as p (chain text, key text, address text, amount numeric, height bigint, deposit_id uuid)

@@ -1,5 +1,6 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../../base/clock.ts';
+import { sql } from '../../base/db/sql.ts';
 import type { Log } from '../../base/log.ts';
 import { toUnits } from '../../base/money.ts';
 import { networkOfChain } from '../../chains/networks/networks.ts';
@@ -112,7 +113,8 @@ export class InternalTransfers implements ChainTask {
 
   /** Stores how the chain's internal transfers are read, and logs a change. */
   async #noteWay({ chain, internalTransfers = 'none' }: ChainAdapter, { fence }: ChainLease): Promise<void> {
-    const [changed] = await this.#options.orm.em.fork().execute<{ before: string | null; height: number }[]>(
+    const [changed] = await sql<{ before: string | null; height: number }>(
+      this.#options.orm.em.fork(),
       `update chain_state c set internal_transfers = ?
          from (select chain, internal_transfers as before from chain_state where chain = ?) as b
         where c.chain = b.chain and c.fence = ? and c.internal_transfers is distinct from ?
@@ -132,7 +134,8 @@ export class InternalTransfers implements ChainTask {
 
   /** Addresses of orphaned balance deposits, such as after a rescan. */
   async #lostAddresses(chain: string): Promise<string[]> {
-    const rows = await this.#options.orm.em.fork().execute<{ address: string }[]>(
+    const rows = await sql<{ address: string }>(
+      this.#options.orm.em.fork(),
       `select address from (select distinct address from deposit
                              where chain = ? and state = 'orphaned' and contract is null and key like 'balance:%') as lost
         order by random() limit ?`,
@@ -166,12 +169,11 @@ export class InternalTransfers implements ChainTask {
           and (?::uuid is null or (o.created_at, o.id) > (select l.created_at, l.id from exchange_order l where l.id = ?))
         order by o.created_at, o.id limit ?`,
     );
-    const rows = await orm.em
-      .fork()
-      .execute<{ id: string; address: string }[]>(
-        `select id, address from (${selects}) as part order by created_at, id limit ?`,
-        [...bound, ...bound, maxAddresses.late],
-      );
+    const rows = await sql<{ id: string; address: string }>(
+      orm.em.fork(),
+      `select id, address from (${selects}) as part order by created_at, id limit ?`,
+      [...bound, ...bound, maxAddresses.late],
+    );
     this.#last.set(chain, rows.length < maxAddresses.late ? null : (rows.at(-1)?.id ?? null));
     return rows.map(({ address }) => address);
   }
@@ -181,7 +183,8 @@ export class InternalTransfers implements ChainTask {
    * ended.
    */
   async #nextAddresses({ chain, fence }: ChainLease): Promise<string[]> {
-    const rows = await this.#options.orm.em.fork().execute<{ address: string }[]>(
+    const rows = await sql<{ address: string }>(
+      this.#options.orm.em.fork(),
       `with next as (
          select a.index, a.address from chain_state s, deposit_address a
           where s.chain = ? and a.keychain = ? and a.leased_at is not null and a.index > s.compared_index
@@ -206,14 +209,13 @@ export class InternalTransfers implements ChainTask {
     // Coins found by a balance comparison arrived before its block, and a traced transfer may since
     // be part of a balance deposit. Counting a deposit too early delays finding coins. Counting it
     // too late would find them twice.
-    const rows = await orm.em.fork().execute<
-      {
-        address: string;
-        brought: string;
-        moved: string;
-        lost: { key: string; txid: string; amount: string }[];
-      }[]
-    >(
+    const rows = await sql<{
+      address: string;
+      brought: string;
+      moved: string;
+      lost: { key: string; txid: string; amount: string }[];
+    }>(
+      orm.em.fork(),
       `with asked as (select jsonb_array_elements_text(?::jsonb) as address),
             own as (
          select p.id, p.state, asked.address from asked join payment p

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from '../../base/db/sql.ts';
 import { isStorableText } from '../../base/db/stored-text.ts';
 import type { Log } from '../../base/log.ts';
 import { Big, fromUnits, isStorable } from '../../base/money.ts';
@@ -88,7 +89,8 @@ export async function storeLeftOut(
   const rows = all.map(({ transfer: { key, txid, address, contract, amount }, height, reason }) => {
     return { key, txid, address, contract, amount: amount.toString(), height, reason };
   });
-  const stored = await em.execute<{ reason: string }[]>(
+  const stored = await sql<{ reason: string }>(
+    em,
     `insert into left_out_transfer (chain, key, txid, address, contract, amount, height, reason, seen_at)
      select ?, key, txid, address, contract, amount, height, reason, ?
        from jsonb_to_recordset(?::jsonb)

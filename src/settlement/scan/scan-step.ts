@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from '../../base/db/sql.ts';
 import type { ChainAdapter, Cursor, ScanResult } from '../../chains/port/chain-adapter.ts';
 import type { ScanTimes } from '../rules/arrival-times.ts';
 import type { ScannedTo } from '../rules/settling.ts';
@@ -121,7 +122,8 @@ export async function affectedDeposits(
   { undone, gone, keys }: StepCauses,
 ): Promise<{ readonly known: readonly KnownDeposit[]; readonly more: ReadonlySet<StepCause> }> {
   const { chain } = step;
-  const rows = await em.execute<(KnownDeposit & { cause: StepCause | 'key' })[]>(
+  const rows = await sql<KnownDeposit & { cause: StepCause | 'key' }>(
+    em,
     `select 'key' as cause, id, order_id as "orderId" from deposit
       where chain = ? and key in (select jsonb_array_elements_text(?::jsonb))
      union all
@@ -148,7 +150,8 @@ export async function affectedDeposits(
  */
 export async function advance(em: EntityManager, step: ScanStep, ifQuiet: boolean): Promise<boolean> {
   const { chain, fence, version, cursor, head, from, to, now, part } = step;
-  const rows = await em.execute<{ chain: string }[]>(
+  const rows = await sql<{ chain: string }>(
+    em,
     `with moved as (
        update chain_state
           set version = version + 1, cursor_blocks = ?::jsonb, height = ?, head = ?, final_height = ?, scanned_at = ?,

@@ -1,6 +1,7 @@
 import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../../base/clock.ts';
 import { isDatabaseAway, sqlState } from '../../base/db/database.ts';
+import { sql } from '../../base/db/sql.ts';
 import type { JobQueue } from '../../base/jobs/job-queue.ts';
 import { errorMembers, type Log } from '../../base/log.ts';
 import {
@@ -325,7 +326,8 @@ export class ScanStore {
   /** Whether blocks that are undone have more deposits than one transaction takes. */
   async #hasMany({ chain }: ChainAdapter, undone: readonly string[]): Promise<boolean> {
     if (undone.length === 0) return false;
-    const rows = await this.#options.orm.em.fork().execute<{ id: string }[]>(
+    const rows = await sql<{ id: string }>(
+      this.#options.orm.em.fork(),
       `select id from deposit where chain = ? and block_hash in (select jsonb_array_elements_text(?::jsonb))
         limit ${mostDeposits}`,
       [chain, JSON.stringify(undone)],
@@ -336,9 +338,11 @@ export class ScanStore {
   /** The transactions of deposits in the mempool, after a scan. */
   async #waiting(chain: string, before: Before, { own }: Found): Promise<readonly string[]> {
     if (before.waiting.length === 0 && own.every(({ block }) => block !== null)) return [];
-    const rows = await this.#options.orm.em
-      .fork()
-      .execute<{ txid: string }[]>(`select distinct txid from deposit where chain = ? and state = 'mempool'`, [chain]);
+    const rows = await sql<{ txid: string }>(
+      this.#options.orm.em.fork(),
+      `select distinct txid from deposit where chain = ? and state = 'mempool'`,
+      [chain],
+    );
     return rows.map(({ txid }) => txid);
   }
 

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from '../../base/db/sql.ts';
 import type { LiveNetworks } from '../../chains/families/live-networks.ts';
 import { networkById } from '../../chains/networks/networks.ts';
 import { Currency } from '../../market/currencies/currency.entity.ts';
@@ -34,9 +35,6 @@ export async function writeTokenContracts(em: EntityManager, networks: LiveNetwo
 }
 
 async function wasDeposited(em: EntityManager, { coin, network }: Currency): Promise<boolean> {
-  const rows = await em.execute<unknown[]>('select 1 from deposit where coin = ? and network = ? limit 1', [
-    coin,
-    network,
-  ]);
+  const rows = await sql(em, 'select 1 from deposit where coin = ? and network = ? limit 1', [coin, network]);
   return rows.length > 0;
 }

@@ -1,6 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../../base/clock.ts';
 import { brokenConstraint } from '../../base/db/database.ts';
+import { sql } from '../../base/db/sql.ts';
 import { Big, floorTo, formatDecimal, storedDecimals } from '../../base/money.ts';
 import type { PriceBook } from '../../market/rates/price-book.ts';
 import type { LiquidityVenue, VenueAnswer, VenueFill, VenueOrder } from '../rows/liquidity-venue.ts';
@@ -86,8 +87,9 @@ export class InventoryVenue implements LiquidityVenue {
    */
   async find(clientId: string): Promise<VenueAnswer | null> {
     return this.#orm.em.fork().transactional(async (em) => {
-      await em.execute(`select pg_advisory_xact_lock(${lockKey('?')})`, [clientId]);
-      const [fill] = await em.execute<{ bought: string }[]>(
+      await sql(em, `select pg_advisory_xact_lock(${lockKey('?')})`, [clientId]);
+      const [fill] = await sql<{ bought: string }>(
+        em,
         'select bought::text as bought from sandbox_fill where client_id = ?',
         [clientId],
       );
@@ -104,11 +106,11 @@ export class InventoryVenue implements LiquidityVenue {
   }
 
   async #isSilent(clientId: string): Promise<boolean> {
-    const rows = await this.#orm.em
-      .fork()
-      .execute<unknown[]>("select 1 from sandbox_outcome where order_id::text = ? and outcome = 'venue_silent'", [
-        clientId,
-      ]);
+    const rows = await sql(
+      this.#orm.em.fork(),
+      "select 1 from sandbox_outcome where order_id::text = ? and outcome = 'venue_silent'",
+      [clientId],
+    );
     return rows.length > 0;
   }
 
@@ -130,7 +132,8 @@ export class InventoryVenue implements LiquidityVenue {
     const rows = decided.map(({ order: { clientId, sellCoin, sellAmount, buyCoin }, bought }) => {
       return { client_id: clientId, sell_coin: sellCoin, sell_amount: sellAmount, buy_coin: buyCoin, bought };
     });
-    const filling = this.#orm.em.fork().execute<{ client_id: string }[]>(
+    const filling = sql<{ client_id: string }>(
+      this.#orm.em.fork(),
       `with asked as materialized (
          select * from jsonb_to_recordset(?::jsonb)
                   as a (client_id text, sell_coin text, sell_amount numeric, buy_coin text, bought numeric)

@@ -1,5 +1,6 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../../base/clock.ts';
+import { sql } from '../../base/db/sql.ts';
 import { Big, toUnits } from '../../base/money.ts';
 import { foreignGasCoins, networkById } from '../../chains/networks/networks.ts';
 import type { SandboxChain } from '../../chains/sandbox/sandbox-chain.ts';
@@ -41,7 +42,7 @@ export async function fundSandbox(
   ].filter(({ chain }) => chains.includes(chain));
   const em = orm.em.fork();
   const funded = new Set(
-    (await em.execute<{ reference: string }[]>(`select reference from ledger_transaction where kind = 'opening'`)).map(
+    (await sql<{ reference: string }>(em, `select reference from ledger_transaction where kind = 'opening'`)).map(
       ({ reference }) => reference,
     ),
   );

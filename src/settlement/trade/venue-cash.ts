@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from '../../base/db/sql.ts';
 import { Big } from '../../base/money.ts';
 import { book, type LedgerAsset, line, minus } from '../../ledger/ledger.ts';
 import { coinsOf, type JournalOrder, netChange } from './journal-order.ts';
@@ -53,7 +54,8 @@ interface Terms {
 
 /** The order's side of a trade. Null when this database has no such trade. */
 async function termsOf(em: EntityManager, clientId: string): Promise<Terms | null> {
-  const [row] = await em.execute<Record<string, string>[]>(
+  const [row] = await sql<Record<string, string>>(
+    em,
     'select coin_from, network_from, coin_to, network_to from trade where order_id = ?',
     [clientId],
   );

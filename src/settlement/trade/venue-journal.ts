@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { sql } from '../../base/db/sql.ts';
 import { Big, ceilTo, floorTo, formatDecimal, storedDecimals } from '../../base/money.ts';
 import type { ExchangeOrder, OrderRecord } from '../../exchanges/exchange.ts';
 import type { VenueOrder } from '../rows/liquidity-venue.ts';
@@ -81,7 +82,8 @@ export class VenueJournal {
   async open(order: VenueOrder, now: Date): Promise<JournalTrade> {
     const { clientId, sellCoin, sellAmount, buyCoin, minBuyAmount, validUntil, bound } = order;
     const buyAmount = order.buyAmount ?? minBuyAmount;
-    await this.#orm.em.fork().execute(
+    await sql(
+      this.#orm.em.fork(),
       `insert into venue_trade (client_id, venue, sell_coin, sell_amount, buy_coin, buy_amount, min_buy_amount, cash,
                                 price_sell, price_buy, price_cash, max_loss, valid_until, created_at)
        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -130,7 +132,8 @@ export class VenueJournal {
    * it, or since its decision. Null without one.
    */
   async nextUnsquared(now: Date): Promise<JournalTrade | null> {
-    const [row] = await this.#orm.em.fork().execute<{ client_id: string }[]>(
+    const [row] = await sql<{ client_id: string }>(
+      this.#orm.em.fork(),
       `update venue_trade set sale_tried_at = ?
         where client_id = (select client_id from venue_trade
                             where outcome is not null and squared_at is null and venue = ?
@@ -142,7 +145,8 @@ export class VenueJournal {
   }
 
   async orders(clientId: string, em: EntityManager = this.#orm.em.fork()): Promise<JournalOrder[]> {
-    const rows = await em.execute<Record<string, string>[]>(
+    const rows = await sql<Record<string, string>>(
+      em,
       `select id, leg, number::text, base, quote, side, amount::text, not_after::text, state,
               filled::text, cost::text, fees::text
          from venue_order where client_id = ? order by leg, number`,
@@ -169,12 +173,11 @@ export class VenueJournal {
    * ones.
    */
   async fixLimits(clientId: string, { main, mainFee, sale }: TradeLimits): Promise<TradeLimits> {
-    await this.#orm.em
-      .fork()
-      .execute(
-        `update venue_trade set main_limit = ?, main_fee = ?, sale_limit = ? where client_id = ? and main_limit is null`,
-        [formatDecimal(main), formatDecimal(mainFee), sale && formatDecimal(sale), clientId],
-      );
+    await sql(
+      this.#orm.em.fork(),
+      `update venue_trade set main_limit = ?, main_fee = ?, sale_limit = ? where client_id = ? and main_limit is null`,
+      [formatDecimal(main), formatDecimal(mainFee), sale && formatDecimal(sale), clientId],
+    );
     const limits = (await this.find(clientId))?.limits;
     if (!limits) throw new Error(`the trade ${clientId} has no limits`);
     return limits;
@@ -221,7 +224,8 @@ export class VenueJournal {
     order: ExchangeOrder,
     now: Date,
   ): Promise<void> {
-    await em.execute(
+    await sql(
+      em,
       `insert into venue_order (id, client_id, leg, number, base, quote, side, amount, limit_price, not_after, sent_at, state)
        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'sent')`,
       [
@@ -248,17 +252,16 @@ export class VenueJournal {
     const filled = records.reduce((sum, record) => sum.plus(record.filled), nothing);
     const cost = records.reduce((sum, record) => sum.plus(record.cost), nothing);
     const fees = records.flatMap((record) => record.fees);
-    await this.#orm.em
-      .fork()
-      .execute(
-        `update venue_order set state = 'closed', filled = ?, cost = ?, fees = ?::jsonb where id = ? and state = 'sent'`,
-        [formatDecimal(filled), formatDecimal(cost), JSON.stringify(fees), id],
-      );
+    await sql(
+      this.#orm.em.fork(),
+      `update venue_order set state = 'closed', filled = ?, cost = ?, fees = ?::jsonb where id = ? and state = 'sent'`,
+      [formatDecimal(filled), formatDecimal(cost), JSON.stringify(fees), id],
+    );
   }
 
   /** Records that an order was never executed and never will be. */
   async discard(id: string): Promise<void> {
-    await this.#orm.em.fork().execute(`update venue_order set state = 'void' where id = ? and state = 'sent'`, [id]);
+    await sql(this.#orm.em.fork(), `update venue_order set state = 'void' where id = ? and state = 'sent'`, [id]);
   }
 
   /**
@@ -280,7 +283,8 @@ export class VenueJournal {
       if (decided === null) return null;
       const bought = 'bought' in decided ? formatDecimal(decided.bought) : null;
       const isSquared = 'hasPosition' in decided && !decided.hasPosition;
-      await em.execute(
+      await sql(
+        em,
         `update venue_trade set outcome = ?, bought = ?, decided_at = ?, squared_at = ?, return_limit = ? where client_id = ?`,
         [
           bought === null ? 'rejected' : 'filled',
@@ -303,13 +307,14 @@ export class VenueJournal {
       if (!trade || trade.outcome === null || trade.isSquared) return;
       const orders = await this.orders(clientId, em);
       if (orders.some(({ state }) => state === 'sent')) return;
-      await em.execute('update venue_trade set squared_at = ? where client_id = ?', [now, clientId]);
+      await sql(em, 'update venue_trade set squared_at = ? where client_id = ?', [now, clientId]);
       await bookVenueCash(em, { ...trade, venue: this.#venue }, orders, now);
     });
   }
 
   async #trade(em: EntityManager, clientId: string, lock: '' | 'for update'): Promise<JournalTrade | null> {
-    const [row] = await em.execute<Record<string, string | null>[]>(
+    const [row] = await sql<Record<string, string | null>>(
+      em,
       `select client_id, sell_coin, sell_amount::text, buy_coin, buy_amount::text, min_buy_amount::text,
               valid_until::text, outcome, bought::text, squared_at::text, cash, price_sell::text, price_buy::text,
               price_cash::text, max_loss::text, main_limit::text, main_fee::text, sale_limit::text, return_limit::text

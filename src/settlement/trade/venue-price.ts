@@ -1,3 +1,4 @@
+import { sql } from '../../base/db/sql.ts';
 import { AppError } from '../../base/errors.ts';
 import { Big, formatDecimal, isStorable, parseDecimal, roundToSignificant } from '../../base/money.ts';
 import type { StaffAction } from '../rows/staff-action.entity.ts';
@@ -34,7 +35,8 @@ export function priceOf(text: string | undefined): string {
  */
 export async function setVenuePrice({ em, order, tools }: Settling, { price }: StaffAction): Promise<void> {
   if (price === null) throw new Error('a price was not stored');
-  const [position] = await em.execute<{ coin: string; cash: string | null }[]>(
+  const [position] = await sql<{ coin: string; cash: string | null }>(
+    em,
     `select p.coin, p.cash from venue_position p join venue_trade v on v.client_id = p.order_id
       where v.client_id = ? and p.amount <> 0 for update of v`,
     [order.id],
@@ -43,7 +45,7 @@ export async function setVenuePrice({ em, order, tools }: Settling, { price }: S
   const cash = position.cash ?? tools.venue.cash;
   const live = tools.prices.live(position.coin);
   const cashPrice = cash === 'USD' ? new Big('1') : cash === undefined ? null : tools.prices.live(cash);
-  if (!live || !cashPrice) {
+  if (!live || !cashPrice || cash === undefined) {
     throw new AppError(
       'action_not_possible',
       `no live price of ${position.coin} shows what it is worth; try again later`,
@@ -57,7 +59,8 @@ export async function setVenuePrice({ em, order, tools }: Settling, { price }: S
       `${formatDecimal(price)} is more than a quarter away from the market's ${shown}`,
     );
   }
-  await em.execute(
+  await sql(
+    em,
     `update venue_trade set cash = ?, sale_limit = case outcome when 'filled' then ? else sale_limit end,
                             return_limit = case outcome when 'rejected' then ? else return_limit end
       where client_id = ?`,

@@ -1,4 +1,5 @@
 import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
+import { sql } from '../../base/db/sql.ts';
 import { ChainState } from '../../chains/port/chain-state.entity.ts';
 
 /** Another process took over the lease of a chain. Nothing was written. */
@@ -36,12 +37,11 @@ export class ChainLeases {
 
   /** Creates the missing rows of chains. */
   async open(): Promise<void> {
-    await this.#orm.em
-      .fork()
-      .execute(
-        'insert into chain_state (chain) select jsonb_array_elements_text(?::jsonb) on conflict (chain) do nothing',
-        [this.#chains],
-      );
+    await sql(
+      this.#orm.em.fork(),
+      'insert into chain_state (chain) select jsonb_array_elements_text(?::jsonb) on conflict (chain) do nothing',
+      [this.#chains],
+    );
   }
 
   /**
@@ -51,7 +51,8 @@ export class ChainLeases {
   async renew(): Promise<ChainLease[]> {
     const em = this.#orm.em.fork();
     const leaseSec = this.#leaseMs / 1000;
-    const [row] = await em.execute<{ share: number }[]>(
+    const [row] = await sql<{ share: number }>(
+      em,
       `with own as (
          insert into worker (id, seen_at) values (?, now()) on conflict (id) do update set seen_at = now()
        ), gone as (
@@ -65,7 +66,8 @@ export class ChainLeases {
     const share = row?.share ?? 0;
     // Waits for the locks of its own rows: another transaction of this process may hold one
     // briefly.
-    const kept = await em.execute<ChainLease[]>(
+    const kept = await sql<ChainLease>(
+      em,
       `with ranked as (
          select chain, row_number() over (order by chain) <= ? as keeps from chain_state where lease_owner = ?
        )
@@ -78,7 +80,8 @@ export class ChainLeases {
     );
     const own = kept.filter((lease) => (lease as ChainLease & { keeps: boolean }).keeps);
     if (own.length >= share) return own;
-    const taken = await em.execute<ChainLease[]>(
+    const taken = await sql<ChainLease>(
+      em,
       `with free as (
          select chain from chain_state
           where (lease_until is null or (lease_until < now() and lease_owner <> ?))
@@ -98,7 +101,7 @@ export class ChainLeases {
   async release(): Promise<void> {
     const em = this.#orm.em.fork();
     await em.nativeUpdate(ChainState, { leaseOwner: this.#owner }, { leaseOwner: null, leaseUntil: null });
-    await em.execute('delete from worker where id = ?', [this.#owner]);
+    await sql(em, 'delete from worker where id = ?', [this.#owner]);
   }
 }
 

@@ -1,5 +1,6 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { type Command, InvalidArgumentError } from 'commander';
+import { sql } from '../../base/db/sql.ts';
 import { AppError } from '../../base/errors.ts';
 import type { LiveNetworks } from '../../chains/families/live-networks.ts';
 import { ChainState } from '../../chains/port/chain-state.entity.ts';
@@ -22,7 +23,8 @@ export function chainCommands(program: Command): void {
   const chain = program.command('chain').description("the chains in the gateway's view");
   verb(chain, 'list', 'show the scanned height, the worker and the problem of each chain').action(async ({ json }) => {
     const chains = await withDatabase(({ orm }) =>
-      orm.em.fork().execute<Fields[]>(
+      sql<Fields>(
+        orm.em.fork(),
         `select chain, height::int as height, head::int as head, (head - height)::int as behind,
                   to_char(scanned_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as scanned_at,
                   case when lease_until >= now() then lease_owner::text end as worker,
@@ -44,7 +46,8 @@ export function chainCommands(program: Command): void {
             return { result: null, target: `left_out_transfer:${seen}` };
           });
         }
-        return context.orm.em.fork().execute<Fields[]>(
+        return sql<Fields>(
+          context.orm.em.fork(),
           `select id::int as id, chain, reason, txid, address, contract, amount, height::int as height,
                   to_char(seen_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as seen_at,
                   acknowledged_at is not null as acknowledged
@@ -75,7 +78,8 @@ export function chainCommands(program: Command): void {
 
 /** Acknowledges a left-out transfer. Its row stays in the table. */
 async function acknowledge(em: EntityManager, id: number): Promise<void> {
-  const rows = await em.execute<object[]>(
+  const rows = await sql(
+    em,
     'update left_out_transfer set acknowledged_at = now() where id = ? and acknowledged_at is null returning id',
     [id],
   );
@@ -87,7 +91,8 @@ async function acknowledge(em: EntityManager, id: number): Promise<void> {
  * check them again.
  */
 async function confirmedAbove(em: EntityManager, chain: string, height: number): Promise<string[]> {
-  const rows = await em.execute<{ txid: string }[]>(
+  const rows = await sql<{ txid: string }>(
+    em,
     `select a.txid from payment p join payment_attempt a on a.payment_id = p.id and a.dead_at is null
       where p.chain = ? and p.state = 'confirmed' and a.mined_height > ? order by a.mined_height, a.txid`,
     [chain, height],

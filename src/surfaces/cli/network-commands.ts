@@ -2,6 +2,7 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Command } from 'commander';
 import { openNetworks } from '../../app/open-networks.ts';
 import { schemaState } from '../../base/db/database.ts';
+import { sql } from '../../base/db/sql.ts';
 import { AppError } from '../../base/errors.ts';
 import { Big, formatDecimal, fromUnits, toUnits } from '../../base/money.ts';
 import { addressExample } from '../../chains/addresses/address.ts';
@@ -201,7 +202,8 @@ async function unpayableProblem(orm: MikroORM, { chain, limits }: NetworkConfig,
 /** Returns the ledger's balance of a hot wallet, as decimal text. */
 async function bookedOf(orm: MikroORM, chain: string, coin: string): Promise<string> {
   const networks = allNetworks().filter((network) => network.chain === chain);
-  const [row] = await orm.em.fork().execute<{ amount: string }[]>(
+  const [row] = await sql<{ amount: string }>(
+    orm.em.fork(),
     `select trim_scale(coalesce(sum(amount), 0))::text as amount from ledger_line
       where account = 'hot' and coin = ? and network in (${networks.map(() => '?').join(', ')})`,
     [coin, ...networks.map(({ id }) => id)],

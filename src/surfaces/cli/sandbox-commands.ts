@@ -1,6 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { type Command, InvalidArgumentError } from 'commander';
 import { systemClock } from '../../base/clock.ts';
+import { sql } from '../../base/db/sql.ts';
 import { AppError } from '../../base/errors.ts';
 import { formatDecimal, fractionDigits, isStorable, parseDecimal, toUnits } from '../../base/money.ts';
 import type { LiveNetworks } from '../../chains/families/live-networks.ts';
@@ -189,7 +190,8 @@ async function chainsOf({ orm, networks }: SandboxContext, network: string | und
     const live = [...networks.live.keys()].join(', ');
     throw new AppError('invalid_value', `no chain here is of the sandbox: ${live} are real, and all others are off`);
   }
-  const rows = await orm.em.fork().execute<{ chain: string; busy: boolean }[]>(
+  const rows = await sql<{ chain: string; busy: boolean }>(
+    orm.em.fork(),
     `select chain, height < busy_until
             or exists (select 1 from sandbox_tx t where t.chain = c.chain and t.state = 'mempool') as busy
        from sandbox_chain c order by chain`,
@@ -203,14 +205,15 @@ async function setPrice({ orm, currencies }: SandboxContext, coin: string, text:
   await knownCoin(currencies, coin);
   const em = orm.em.fork();
   if (text === 'auto') {
-    await em.execute('delete from sandbox_price where coin = ?', [coin]);
+    await sql(em, 'delete from sandbox_price where coin = ?', [coin]);
     return { coin, price: 'auto' };
   }
   const price = parseDecimal(text);
   if (!price?.gt('0') || !isStorable(price)) {
     throw new AppError('invalid_amount', `'${text}' is not a price; a good value: 64000.5, or auto`);
   }
-  await em.execute(
+  await sql(
+    em,
     `insert into sandbox_price (coin, price, set_at) values (?, ?, ?)
      on conflict (coin) do update set price = excluded.price, set_at = excluded.set_at`,
     [coin, formatDecimal(price), systemClock.now()],
@@ -222,14 +225,15 @@ async function setInventory({ orm, currencies }: SandboxContext, coin: string, t
   await knownCoin(currencies, coin);
   const em = orm.em.fork();
   if (text === 'plenty') {
-    await em.execute('delete from sandbox_inventory where coin = ?', [coin]);
+    await sql(em, 'delete from sandbox_inventory where coin = ?', [coin]);
     return { coin, amount: 'plenty' };
   }
   const amount = parseDecimal(text);
   if (!amount || amount.lt('0') || !isStorable(amount)) {
     throw new AppError('invalid_amount', `'${text}' is not an amount; a good value: 12.5, or plenty`);
   }
-  await em.execute(
+  await sql(
+    em,
     `insert into sandbox_inventory (coin, amount) values (?, ?)
      on conflict (coin) do update set amount = excluded.amount`,
     [coin, formatDecimal(amount)],

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { schemaState, sqlState } from '../../base/db/database.ts';
+import { sql } from '../../base/db/sql.ts';
 
 /** How long a health check waits for PostgreSQL. */
 const pingMs = 500;
@@ -32,7 +33,7 @@ export function healthChecks(orm: MikroORM, isDraining: () => boolean) {
       // Migrations only go forward, so a schema that was current stays current for this program
       // version.
       if (!schemaIsCurrent) schemaIsCurrent = (await schemaState(orm)) === 'current';
-      else await orm.em.fork().execute(writeProbe);
+      else await sql(orm.em.fork(), writeProbe);
       return schemaIsCurrent ? null : 'migrations are missing';
     } catch (error) {
       return sqlState(error) === '25006' ? 'PostgreSQL takes no writes' : 'PostgreSQL is away';

@@ -25,11 +25,19 @@ const layers: Record<string, readonly string[]> = {
   'chains/port': [],
   'chains/addresses': ['base', 'base/db', 'chains/addresses/keyless', 'chains/networks', 'chains/port'],
   'chains/nodes': ['base', 'base/telemetry', 'chains/networks', 'chains/port'],
-  chains: ['chains/networks', 'chains/nodes', 'chains/port'],
+  chains: ['base/db', 'chains/networks', 'chains/nodes', 'chains/port'],
   'chains/evm': ['base', 'chains', 'chains/addresses', 'chains/networks', 'chains/nodes', 'chains/port'],
-  'chains/sandbox': ['base', 'chains/networks', 'chains/nodes', 'chains/port'],
+  'chains/sandbox': ['base', 'base/db', 'chains/networks', 'chains/nodes', 'chains/port'],
   'chains/utxo': ['base', 'chains', 'chains/networks', 'chains/nodes', 'chains/port'],
-  'chains/families': ['chains', 'chains/evm', 'chains/networks', 'chains/nodes', 'chains/port', 'chains/utxo'],
+  'chains/families': [
+    'base/db',
+    'chains',
+    'chains/evm',
+    'chains/networks',
+    'chains/nodes',
+    'chains/port',
+    'chains/utxo',
+  ],
   signer: [
     'base',
     'base/db',
@@ -41,15 +49,23 @@ const layers: Record<string, readonly string[]> = {
     'chains/sandbox',
     'config',
   ],
-  'accounts/partners': ['base', 'config'],
-  'accounts/members': ['accounts/partners', 'base', 'generated'],
-  'accounts/staff/audit': ['base'],
+  'accounts/partners': ['base', 'base/db', 'config'],
+  'accounts/members': ['accounts/partners', 'base', 'base/db', 'generated'],
+  'accounts/staff/audit': ['base', 'base/db'],
   'accounts/staff': ['accounts/partners', 'accounts/staff/audit', 'base', 'base/db'],
-  'market/currencies': ['base', 'base/jobs', 'chains/addresses', 'chains/families', 'chains/networks', 'generated'],
-  'market/rates': ['accounts/partners', 'base', 'base/jobs', 'market/currencies'],
-  'market/rates/sources': ['base', 'exchanges', 'market/rates'],
+  'market/currencies': [
+    'base',
+    'base/db',
+    'base/jobs',
+    'chains/addresses',
+    'chains/families',
+    'chains/networks',
+    'generated',
+  ],
+  'market/rates': ['accounts/partners', 'base', 'base/db', 'base/jobs', 'market/currencies'],
+  'market/rates/sources': ['base', 'base/db', 'exchanges', 'market/rates'],
   'ledger/reconcile': ['base', 'chains/networks', 'chains/port'],
-  ledger: ['base', 'chains/port', 'ledger/reconcile'],
+  ledger: ['base', 'base/db', 'chains/port', 'ledger/reconcile'],
   orders: [
     'accounts/members',
     'accounts/partners',
@@ -66,6 +82,7 @@ const layers: Record<string, readonly string[]> = {
   'settlement/rows': ['base', 'base/db', 'exchanges'],
   'settlement/rules': [
     'base',
+    'base/db',
     'chains/networks',
     'chains/port',
     'ledger',
@@ -76,6 +93,7 @@ const layers: Record<string, readonly string[]> = {
   ],
   'settlement/sandbox': [
     'base',
+    'base/db',
     'chains/addresses',
     'chains/networks',
     'chains/sandbox',
@@ -95,7 +113,7 @@ const layers: Record<string, readonly string[]> = {
     'settlement/rows',
     'settlement/rules',
   ],
-  'settlement/turns': ['chains/port'],
+  'settlement/turns': ['base/db', 'chains/port'],
   'settlement/scan': [
     'base',
     'base/db',
@@ -149,7 +167,7 @@ const layers: Record<string, readonly string[]> = {
     'settlement/turns',
   ],
   webhooks: ['accounts/partners', 'base', 'base/db', 'base/jobs', 'base/limits', 'orders', 'orders/read'],
-  operations: ['base', 'base/telemetry', 'ledger/reconcile', 'market/rates', 'orders', 'orders/read'],
+  operations: ['base', 'base/db', 'base/telemetry', 'ledger/reconcile', 'market/rates', 'orders', 'orders/read'],
   'surfaces/graphql/server': [
     'accounts/members',
     'accounts/partners',
@@ -469,6 +487,13 @@ describe('the structure of src', () => {
     expect(reading).toEqual(['config/load-config.ts']);
     const serving = code.filter((file) => /from 'express'/.test(file.text)).map((file) => file.layer);
     expect([...new Set(serving)].sort()).toEqual(['surfaces/graphql/server', 'surfaces/internal']);
+  });
+
+  it('runs SQL in base/db only, but for the job queue and the reconciler', () => {
+    const others = /^(base\/db\/|base\/jobs\/job-queue\.ts|ledger\/reconcile\/|surfaces\/rest\/cabinet\/)/;
+    const runs = /\.execute\b|\bgetNativeClient\b|\bgetKysely\b|^import (?!type )[^;]*from 'pg'/m;
+    const paths = code.filter(({ path, text }) => !others.test(path) && runs.test(text)).map(({ path }) => path);
+    expect(paths).toEqual([]);
   });
 
   it('loads parts that few processes need on demand only', () => {

@@ -1,6 +1,7 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../../base/clock.ts';
+import { sql } from '../../../base/db/sql.ts';
 import { errorFromFaults } from '../../../base/errors.ts';
 import { AuditEntry } from './audit-entry.entity.ts';
 
@@ -81,7 +82,8 @@ export class AuditLog {
     partnerId: string,
     { limit, before }: { readonly limit: number; readonly before: string | null },
   ): Promise<PartnerAuditEntry[]> {
-    const rows = await this.#orm.em.fork().execute<(Omit<PartnerAuditEntry, 'at'> & { at: string })[]>(
+    const rows = await sql<Omit<PartnerAuditEntry, 'at'> & { at: string }>(
+      this.#orm.em.fork(),
       `select a.id, a.at, m.name as actor, a.operation, a.target,
               case when m.id is null then '' else a.ip end as ip,
               case when m.id is not null then a.before end as before, case when m.id is not null then a.after end as after

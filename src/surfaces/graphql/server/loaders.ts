@@ -6,6 +6,7 @@ import { keyRefusals } from '../../../accounts/partners/key-refusals.ts';
 import { Partner } from '../../../accounts/partners/partner.entity.ts';
 import { StaffChange } from '../../../accounts/staff/staff-change.entity.ts';
 import { StaffMember } from '../../../accounts/staff/staff-member.entity.ts';
+import { sql } from '../../../base/db/sql.ts';
 import { bookedLines } from '../../../ledger/ledger.ts';
 import type { StatsRow } from '../../../operations/order-stats.ts';
 import { holdsById } from '../../../operations/payout-brakes.ts';
@@ -73,7 +74,8 @@ export function createLoaders(
     staffMember: one((ids) => em.find(StaffMember, { id: { $in: ids } }), byId),
     partnerMember: one(
       (ids) =>
-        em.execute<{ id: string; name: string; partnerId: string }[]>(
+        sql<{ id: string; name: string; partnerId: string }>(
+          em,
           `select id, name, partner_id as "partnerId" from partner_member where id in (${ids.map(() => '?').join(', ')})`,
           ids,
         ),
