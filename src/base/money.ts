@@ -70,60 +70,6 @@ export function roundToSignificant(value: Big, digits: number): Big {
   return value.eq('0') ? value : value.prec(digits, BigJs.roundHalfUp);
 }
 
-/** A decimal as `units` × 10^-`places`, for arithmetic on whole numbers, which is much faster. */
-export interface Scaled {
-  readonly units: bigint;
-  /** Zero or more. */
-  readonly places: number;
-}
-
-export function toScaled({ s, c, e }: Big): Scaled {
-  const digits = BigInt(c.join(''));
-  const places = c.length - 1 - e;
-  const units = places < 0 ? digits * powerOfTen(-places) : digits;
-  return { units: s < 0 ? -units : units, places: Math.max(0, places) };
-}
-
-/** Reads what `parseDecimal` reads. A plain text becomes a number without a `Big` in between. */
-export function parseScaled(text: string): Scaled | null {
-  if (!isDecimal(text)) return null;
-  if (/[eE]/.test(text)) return toScaled(new Big(text));
-  const point = text.indexOf('.');
-  if (point < 0) return { units: BigInt(text), places: 0 };
-  return { units: BigInt(text.slice(0, point) + text.slice(point + 1)), places: text.length - point - 1 };
-}
-
-/** Writes a number that is not negative in the notation of `formatDecimal`. */
-export function formatScaled({ units, places }: Scaled): string {
-  const digits = String(units).padStart(places + 1, '0');
-  const whole = digits.slice(0, digits.length - places);
-  let end = digits.length;
-  while (end > whole.length && digits[end - 1] === '0') end--;
-  return end === whole.length ? whole : `${whole}.${digits.slice(whole.length, end)}`;
-}
-
-/** Whether a ≤ b. */
-export function isAtMost(a: Scaled, b: Scaled): boolean {
-  if (a.places === b.places) return a.units <= b.units;
-  const places = Math.max(a.places, b.places);
-  return rescale(a.units, a.places, places) <= rescale(b.units, b.places, places);
-}
-
-export function fromScaled(units: bigint, places: number): Big {
-  return new Big(`${units}e-${places}`);
-}
-
-/** Converts `units` of 10^-`from` to units of 10^-`to`, rounded towards zero. */
-export function rescale(units: bigint, from: number, to: number): bigint {
-  return to < from ? units / powerOfTen(from - to) : units * powerOfTen(to - from);
-}
-
-const powersOfTen = Array.from({ length: 128 }, (_, exponent) => 10n ** BigInt(exponent));
-
-export function powerOfTen(exponent: number): bigint {
-  return powersOfTen[exponent] ?? 10n ** BigInt(exponent);
-}
-
 /** Converts a whole number of smallest units (satoshi, wei) to an amount of the coin. */
 export function fromUnits(units: bigint, decimals: number): string {
   return formatDecimal(new Big(units.toString()).times(new Big(`1e-${decimals}`)));

@@ -3,7 +3,7 @@
 
 import { Partner } from '../../src/accounts/partners/partner.entity.ts';
 import { AppError } from '../../src/base/errors.ts';
-import { Big, floorTo, formatDecimal, parseScaled } from '../../src/base/money.ts';
+import { Big, floorTo, formatDecimal } from '../../src/base/money.ts';
 import { currencySeed } from '../../src/market/currencies/seed.ts';
 import { markupPart } from '../../src/market/rates/binding-terms.ts';
 import type { PriceOverride } from '../../src/market/rates/price-override.entity.ts';
@@ -144,8 +144,13 @@ export class QuotingGateway {
     const rate =
       side === 'from' &&
       said(() => {
-        const found = rates.rate(pair, parseScaled(asked.amount), rates.pricing(partner, markupBps), 'amount');
-        return { rate: found.rate, min: found.minAmount, max: found.maxAmount, expiresIn: found.expiresIn };
+        const { rate, minAmount, maxAmount, expiresIn } = rates.quote(
+          pair,
+          amount,
+          rates.pricing(partner, markupBps),
+          'amount',
+        );
+        return { rate: formatDecimal(rate), min: formatDecimal(minAmount), max: formatDecimal(maxAmount), expiresIn };
       });
     let order: { quote: Quote; by: string } | null = null;
     const create =

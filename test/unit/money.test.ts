@@ -4,16 +4,10 @@ import {
   ceilTo,
   floorTo,
   formatDecimal,
-  formatScaled,
   fractionDigits,
-  fromScaled,
-  isAtMost,
   isStorable,
   jsonNumber,
   parseDecimal,
-  parseScaled,
-  rescale,
-  toScaled,
 } from '../../src/base/money.ts';
 
 describe('parseDecimal', () => {
@@ -91,64 +85,5 @@ describe('exactness', () => {
     expect(isStorable(new Big('99999999999999999999.999999999999999999'))).toBe(true);
     expect(isStorable(new Big('100000000000000000000'))).toBe(false);
     expect(isStorable(new Big('0.0000000000000000001'))).toBe(false);
-  });
-});
-
-describe('toScaled', () => {
-  it('keeps every decimal, and fromScaled gives it back', () => {
-    fc.assert(
-      fc.property(
-        fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n }),
-        fc.integer({ min: -40, max: 40 }),
-        (units, exponent) => {
-          const value = new Big(`${units}e${exponent}`);
-          const scaled = toScaled(value);
-          expect(scaled.places).toBeGreaterThanOrEqual(0);
-          expect(fromScaled(scaled.units, scaled.places).eq(value)).toBe(true);
-        },
-      ),
-    );
-  });
-});
-
-describe('parseScaled and formatScaled', () => {
-  it('read and write every decimal as parseDecimal and formatDecimal do', () => {
-    const text = fc.oneof(
-      fc
-        .tuple(fc.bigInt({ min: 0n, max: 10n ** 20n }), fc.stringMatching(/^\d{0,18}$/))
-        .map(([whole, fraction]) => (fraction === '' ? `${whole}` : `${whole}.${fraction}`)),
-      fc.constantFrom('0', '0.0', '-1.50', '-0', '1e-2', '1E5', '12.5e+3', '0x10', '', '1.', '.5', '01', ' 1', '1e31'),
-    );
-    fc.assert(
-      fc.property(text, (sent) => {
-        const [big, scaled] = [parseDecimal(sent), parseScaled(sent)];
-        expect(scaled === null).toBe(big === null);
-        if (!big || !scaled) return;
-        expect(fromScaled(scaled.units, scaled.places).eq(big)).toBe(true);
-        if (big.gte('0')) expect(formatScaled(scaled)).toBe(formatDecimal(big));
-      }),
-    );
-  });
-
-  it('compare as decimals do', () => {
-    const decimal = fc.tuple(fc.bigInt({ min: 0n, max: 10n ** 9n }), fc.integer({ min: 0, max: 9 }));
-    fc.assert(
-      fc.property(decimal, decimal, ([a, aPlaces], [b, bPlaces]) => {
-        expect(isAtMost({ units: a, places: aPlaces }, { units: b, places: bPlaces })).toBe(
-          fromScaled(a, aPlaces).lte(fromScaled(b, bPlaces)),
-        );
-      }),
-    );
-  });
-});
-
-describe('rescale', () => {
-  it.each([
-    [1999n, 3, 0, 1n],
-    [-1999n, 3, 0, -1n],
-    [5n, 0, 3, 5000n],
-    [5n, -2, 0, 500n],
-  ])('rescales %s from %d places to %d', (units, from, to, expected) => {
-    expect(rescale(units, from, to)).toBe(expected);
   });
 });

@@ -11,9 +11,9 @@ import {
 import { Big, formatDecimal, isStorable, maxOf, minOf } from '../../base/money.ts';
 import type { Currency } from '../currencies/currency.entity.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
-import { amountFromFor, feeWithMarkup, partsOf, type QuoteParts } from './binding-terms.ts';
+import { feeWithMarkup, partsOf, type QuoteParts } from './binding-terms.ts';
 import type { PairPrices, PriceBook } from './price-book.ts';
-import { type PairLimits, type PricePair, type QuoteTerms, type RateType, termsAt } from './quote.ts';
+import { amountFromFor, type PairLimits, type PricePair, type QuoteTerms, type RateType, termsAt } from './quote.ts';
 import type { QuoteEnvironment, QuoteSide, QuoteToken, QuoteTokens } from './quote-token.ts';
 import {
   amountFault,

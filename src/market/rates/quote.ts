@@ -1,17 +1,4 @@
-import {
-  Big,
-  ceilTo,
-  floorTo,
-  fromScaled,
-  maxOf,
-  minOf,
-  powerOfTen,
-  rescale,
-  roundToSignificant,
-  type Scaled,
-  storedDecimals,
-  toScaled,
-} from '../../base/money.ts';
+import { Big, ceilTo, floorTo, maxOf, minOf, roundToSignificant, storedDecimals } from '../../base/money.ts';
 
 export type RateType = 'float' | 'fixed';
 
@@ -71,66 +58,52 @@ export function quoteTerms(amount: Big, prices: PricePair, to: QuotedCurrency, f
   return termsAt(prices, to, feeRate)(amount);
 }
 
-/** The terms of an amount as whole numbers of units, before they become decimals. */
-export interface TermUnits {
-  /** In 10^-18. */
-  readonly rate: bigint;
-  /** In smallest units of coin_to. */
-  readonly amountTo: bigint;
-  /** In 10^-18 of coin_to. */
-  readonly serviceFee: bigint;
-}
-
-/** Computes the terms of an amount other than zero. */
-export type UnitTerms = (amount: Scaled) => TermUnits;
-
-/** The gross amount of coin_to for an amount, rounded down to 40 places. */
-export function grossUnits(amount: Big, prices: PricePair): Scaled {
-  const [given, from, unit] = [toScaled(amount), toScaled(prices.from), toScaled(prices.to)];
-  const numerator = given.units * from.units * powerOfTen(grossPlaces + unit.places);
-  return { units: numerator / (unit.units * powerOfTen(from.places + given.places)), places: grossPlaces };
-}
-
-/** Precomputes `quoteTerms` at these prices, in whole numbers. */
-export function unitTermsAt(prices: PricePair, to: QuotedCurrency, feeRate: Big): UnitTerms {
+/**
+ * Precomputes `quoteTerms` at these prices. The returned function takes any amount other than zero.
+ */
+export function termsAt(prices: PricePair, to: QuotedCurrency, feeRate: Big): (amount: Big) => QuoteTerms {
   const [from, unit, fee] = [toScaled(prices.from), toScaled(prices.to), toScaled(feeRate)];
-  const network = toScaled(new Big(to.networkFee));
+  const networkFee = new Big(to.networkFee);
+  const network = toScaled(networkFee);
   // Decimal places of the network fee and of gross after the service fee.
   const places = Math.max(grossPlaces + fee.places, network.places);
   const networkUnits = rescale(network.units, network.places, places);
   const numerator = from.units * powerOfTen(grossPlaces + unit.places);
-  return (given) => {
+  return (amount) => {
+    const given = toScaled(amount);
     const gross = (given.units * numerator) / (unit.units * powerOfTen(from.places + given.places));
     const service = gross * fee.units;
     const net = rescale(gross * powerOfTen(fee.places) - service, grossPlaces + fee.places, places) - networkUnits;
     const rate = rescale(net, places - given.places, storedDecimals) / given.units;
     return {
-      rate,
-      amountTo: rescale(given.units * rate, given.places + storedDecimals, to.decimals),
-      serviceFee: rescale(service, grossPlaces + fee.places, storedDecimals),
+      rate: fromScaled(rate, storedDecimals),
+      amountTo: fromScaled(rescale(given.units * rate, given.places + storedDecimals, to.decimals), to.decimals),
+      serviceFee: fromScaled(rescale(service, grossPlaces + fee.places, storedDecimals), storedDecimals),
+      networkFee,
     };
   };
 }
 
 /**
- * Precomputes `quoteTerms` at these prices. The returned function takes any amount other than zero.
+ * Finds the smallest amount of coin_from that the reverse formula gives for an amount of coin_to:
+ * (amountTo + network fee) / (mid × (1 − fees) − 10⁻¹⁸), rounded up to the decimals of coin_from.
+ * The 10⁻¹⁸ pays for the rate, which is rounded down to 18 places. So the forward terms of the
+ * result never give less than `amountTo`. Null when the fees leave nothing.
  */
-export function termsAt(prices: PricePair, to: QuotedCurrency, feeRate: Big): (amount: Big) => QuoteTerms {
-  return decimalTerms(unitTermsAt(prices, to, feeRate), to);
-}
-
-/** The terms as decimals. */
-export function decimalTerms(unitTerms: UnitTerms, to: QuotedCurrency): (amount: Big) => QuoteTerms {
-  const networkFee = new Big(to.networkFee);
-  return (amount) => {
-    const { rate, amountTo, serviceFee } = unitTerms(toScaled(amount));
-    return {
-      rate: fromScaled(rate, storedDecimals),
-      amountTo: fromScaled(amountTo, to.decimals),
-      serviceFee: fromScaled(serviceFee, storedDecimals),
-      networkFee,
-    };
-  };
+export function amountFromFor(
+  amountTo: Big,
+  prices: PricePair,
+  from: Pick<QuotedCurrency, 'decimals'>,
+  to: QuotedCurrency,
+  feeRate: Big,
+): Big | null {
+  const wanted = toScaled(amountTo.plus(to.networkFee).times(prices.to));
+  const unit = prices.to.times(new Big(`1e-${storedDecimals}`));
+  const net = toScaled(prices.from.times(new Big('1').minus(feeRate)).minus(unit));
+  if (net.units <= 0n) return null;
+  const numerator = wanted.units * powerOfTen(net.places + from.decimals);
+  const denominator = net.units * powerOfTen(wanted.places);
+  return fromScaled((numerator + denominator - 1n) / denominator, from.decimals);
 }
 
 /**
@@ -163,4 +136,36 @@ function roundDown(value: Big, decimals: number): Big {
   const rounded = roundToSignificant(value, limitDigits);
   const step = new Big(`1e${value.e - limitDigits + 1}`);
   return floorTo(rounded.gt(value) ? rounded.minus(step) : rounded, decimals);
+}
+
+/**
+ * A decimal as `units` × 10^-`places`. Whole numbers multiply and divide many times faster than
+ * decimals, and a quote is made for each order and each request of a rate.
+ */
+interface Scaled {
+  readonly units: bigint;
+  /** Zero or more. */
+  readonly places: number;
+}
+
+function toScaled({ s, c, e }: Big): Scaled {
+  const digits = BigInt(c.join(''));
+  const places = c.length - 1 - e;
+  const units = places < 0 ? digits * powerOfTen(-places) : digits;
+  return { units: s < 0 ? -units : units, places: Math.max(0, places) };
+}
+
+function fromScaled(units: bigint, places: number): Big {
+  return new Big(`${units}e-${places}`);
+}
+
+/** Converts `units` of 10^-`from` to units of 10^-`to`, rounded towards zero. */
+function rescale(units: bigint, from: number, to: number): bigint {
+  return to < from ? units / powerOfTen(from - to) : units * powerOfTen(to - from);
+}
+
+const powersOfTen = Array.from({ length: 128 }, (_, exponent) => 10n ** BigInt(exponent));
+
+function powerOfTen(exponent: number): bigint {
+  return powersOfTen[exponent] ?? 10n ** BigInt(exponent);
 }

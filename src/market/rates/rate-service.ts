@@ -1,36 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import type { Partner } from '../../accounts/partners/partner.entity.ts';
 import { AppError, errorFromFaults, type FieldFault, type TwoSidedLimits } from '../../base/errors.ts';
-import {
-  Big,
-  formatDecimal,
-  formatScaled,
-  fractionDigits,
-  fromScaled,
-  isAtMost,
-  isStorable,
-  powerOfTen,
-  rescale,
-  type Scaled,
-  storedDecimals,
-  storedLimit,
-  toScaled,
-} from '../../base/money.ts';
+import { Big, formatDecimal, fractionDigits, isStorable } from '../../base/money.ts';
 import type { Assets } from '../currencies/assets.ts';
 import type { Currency } from '../currencies/currency.entity.ts';
 import type { CurrencyCatalogue } from '../currencies/currency-catalogue.ts';
 import { feeWithMarkup } from './binding-terms.ts';
 import type { PairPrices, PriceBook } from './price-book.ts';
-import {
-  decimalTerms,
-  type PairLimits,
-  type PricePair,
-  pairLimits,
-  type QuoteTerms,
-  type RateType,
-  type UnitTerms,
-  unitTermsAt,
-} from './quote.ts';
+import { type PairLimits, type PricePair, pairLimits, type QuoteTerms, type RateType, termsAt } from './quote.ts';
 
 /** Service fees as fractions, in decimal strings. */
 export interface Pricing {
@@ -65,17 +42,6 @@ export interface Quote extends QuoteTerms, PairLimits {
   readonly expiresIn: number | null;
 }
 
-/** The rate of an amount, in decimal text. */
-export interface QuotedRate {
-  readonly from: Currency;
-  readonly to: Currency;
-  readonly rate: string;
-  readonly minAmount: string;
-  readonly maxAmount: string;
-  /** As in `Quote`. */
-  readonly expiresIn: number | null;
-}
-
 /** A pair that exists and may be exchanged, before any amount is known. */
 export interface Pair {
   readonly from: Currency;
@@ -93,16 +59,6 @@ export interface PairTerms {
 
 interface PairQuote extends PairTerms, PairPrices {
   readonly pair: Pair;
-  readonly unitTerms: UnitTerms;
-  readonly rateLimits: RateLimits | null;
-}
-
-/** The limits of a pair in the forms that `rate` needs. */
-interface RateLimits {
-  readonly least: Scaled;
-  readonly most: Scaled;
-  readonly minAmount: string;
-  readonly maxAmount: string;
 }
 
 /** A pair at its present price. */
@@ -115,9 +71,6 @@ interface PricedPair {
 const rememberedPairs = 10_000;
 
 const zero = new Big('0');
-/** Rates and amounts from here on are too large for the database, in 10^-18. */
-const storedLimitUnits = toScaled(storedLimit).units * powerOfTen(storedDecimals);
-
 /** Computes quotes, for partners and for orders alike, from memory and without I/O. */
 export class RateService {
   readonly #catalogue: CurrencyCatalogue;
@@ -161,37 +114,6 @@ export class RateService {
     }
     const fault = amount && amountFault(amount, from, amountField);
     throw errorFromFaults(fault ? [...faults, fault] : faults);
-  }
-
-  /**
-   * Quotes only the rate of an amount. The result and the errors are those of `quote`. It computes
-   * with whole numbers, and leaves a request that must be refused to `quote`.
-   */
-  rate(request: PairRequest, amount: Scaled | null, pricing: Pricing, amountField: string): QuotedRate {
-    const faults: FieldFault[] = [];
-    const { pair } = this.sides(request, faults);
-    const priced = pair && this.#priced(pair, request.rateType, pricing);
-    const limits = priced?.pairQuote.rateLimits;
-    if (pair && limits) {
-      const { from, to } = pair;
-      const given = amount ?? limits.least;
-      const fits = given.places <= from.decimals && isAtMost(limits.least, given) && isAtMost(given, limits.most);
-      const { rate, amountTo } = fits ? priced.pairQuote.unitTerms(given) : noTerms;
-      const isStored = rate < storedLimitUnits && rescale(amountTo, to.decimals, storedDecimals) < storedLimitUnits;
-      if (amountTo > 0n && isStored) {
-        const { minAmount, maxAmount } = limits;
-        const text = formatScaled({ units: rate, places: storedDecimals });
-        return { from, to, rate: text, minAmount, maxAmount, expiresIn: priced.expiresIn };
-      }
-    }
-    const quote = this.quote(request, amount && fromScaled(amount.units, amount.places), pricing, amountField);
-    const { rate, minAmount, maxAmount } = quote;
-    return {
-      ...quote,
-      rate: formatDecimal(rate),
-      minAmount: formatDecimal(minAmount),
-      maxAmount: formatDecimal(maxAmount),
-    };
   }
 
   /**
@@ -316,16 +238,14 @@ export class RateService {
     if (keepsLimits && keepsTerms) return known;
     const fee = new Big(feeRate);
     const limits = keepsLimits ? known.limits : pairLimits(from, to, reference, fee, mostUsd);
-    const rateLimits = keepsLimits ? known.rateLimits : limits && rateLimitsOf(limits);
-    const unitTerms = keepsTerms ? known.unitTerms : unitTermsAt(prices, to, fee);
-    const terms = keepsTerms ? known.terms : decimalTerms(unitTerms, to);
+    const terms = keepsTerms ? known.terms : termsAt(prices, to, fee);
     // Most pairs are quoted without both limits, so that they are computed at the first use.
     let both: TwoSidedLimits | null = null;
     const twoSided = (): TwoSidedLimits | null => {
       both ??= limits && twoSidedLimits(limits, terms);
       return both;
     };
-    const pairQuote = { pair, prices, reference, mostUsd, limits, rateLimits, unitTerms, terms, twoSided };
+    const pairQuote = { pair, prices, reference, mostUsd, limits, terms, twoSided };
     this.#pairQuotes.set(key, pairQuote);
     return pairQuote;
   }
@@ -391,18 +311,6 @@ export class RateService {
 export function sideField({ assetFrom, assetTo }: NamedAssets, side: 'from' | 'to'): string {
   const asset = side === 'from' ? assetFrom : assetTo;
   return `${asset === undefined ? 'coin' : 'asset'}_${side}`;
-}
-
-/** The terms of an amount that `rate` leaves to `quote`. */
-const noTerms = { rate: 0n, amountTo: 0n };
-
-function rateLimitsOf({ minAmount, maxAmount }: PairLimits): RateLimits {
-  return {
-    least: toScaled(minAmount),
-    most: toScaled(maxAmount),
-    minAmount: formatDecimal(minAmount),
-    maxAmount: formatDecimal(maxAmount),
-  };
 }
 
 /** The limits of coin_from, and what they give of coin_to. */

@@ -1,6 +1,5 @@
 import { Big, floorTo, formatDecimal, isStorable } from '../../../src/base/money.ts';
-import { amountFromFor } from '../../../src/market/rates/binding-terms.ts';
-import { termsAt } from '../../../src/market/rates/quote.ts';
+import { amountFromFor, termsAt } from '../../../src/market/rates/quote.ts';
 import {
   bindingQuotes,
   quotingPartner as partner,

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { AppError } from '../../../src/base/errors.ts';
-import { Big, floorTo, parseScaled } from '../../../src/base/money.ts';
+import { Big, floorTo } from '../../../src/base/money.ts';
 import type { Currency } from '../../../src/market/currencies/currency.entity.ts';
 import { currencySeed } from '../../../src/market/currencies/seed.ts';
 import type { PriceOverride } from '../../../src/market/rates/price-override.entity.ts';
@@ -135,56 +134,6 @@ describe('a quote', () => {
     ]);
   });
 
-  it('has the rate, the limits and the refusals that the quote of a whole order has', async () => {
-    const { rates } = await quoting();
-    const priced = currencySeed.filter(({ coin }) => ['BTC', 'ETH', 'LTC', 'USDT'].includes(coin));
-    const side = fc.constantFrom(...priced, ...priced, ...currencySeed.slice(0, 8));
-    const amount = fc.oneof(
-      fc.constant(null),
-      fc
-        .tuple(fc.integer({ min: -5, max: 99_999_999 }), fc.integer({ min: -19, max: 5 }))
-        .map(([units, exponent]) => new Big(`${units}e${exponent}`).toFixed()),
-      fc.integer({ min: 100, max: 2_000_000 }).map((units) => new Big(`${units}e-4`).toFixed()),
-      fc.constantFrom('0', '0.10', '1e-2', '1.5E1', '0.000000001', '100.000000000'),
-    );
-    const outcome = (ask: () => object): unknown => {
-      try {
-        return ask();
-      } catch (error) {
-        if (error instanceof AppError) return { kind: error.kind, detail: error.detail, extras: error.extras };
-        throw error;
-      }
-    };
-    let answered = 0;
-    fc.assert(
-      fc.property(side, side, amount, fc.constantFrom('float', 'fixed'), (from, to, text, rateType) => {
-        const request = {
-          coinFrom: from.coin,
-          networkFrom: from.network,
-          coinTo: to.coin,
-          networkTo: to.network,
-          rateType,
-        } as const;
-        const whole = outcome(() => {
-          const quote = rates.quote(request, text === null ? null : new Big(text), pricing, 'amount');
-          const [rate, minAmount, maxAmount] = [quote.rate, quote.minAmount, quote.maxAmount].map((one) =>
-            one.toFixed(),
-          );
-          return { from: quote.from, to: quote.to, rate, minAmount, maxAmount, expiresIn: quote.expiresIn };
-        });
-        const light = outcome(() => {
-          const quoted = rates.rate(request, text === null ? null : parseScaled(text), pricing, 'amount');
-          const { from: source, to: target, rate, minAmount, maxAmount, expiresIn } = quoted;
-          answered++;
-          return { from: source, to: target, rate, minAmount, maxAmount, expiresIn };
-        });
-        expect(light).toEqual(whole);
-      }),
-      { numRuns: 3_000 },
-    );
-    expect(answered).toBeGreaterThan(200);
-  });
-
   it('is refused for an amount whose payout rounds down to nothing', async () => {
     const gateway = await quoting();
     // The minimum pays one unit at the reference price, which stays while the market moves less
@@ -199,13 +148,11 @@ describe('a quote', () => {
       networkTo: 'BTC',
       rateType: 'float',
     } as const;
-    const { minAmount } = gateway.rates.rate(request, null, pricing, 'amount');
+    const { minAmount } = gateway.rates.quote(request, null, pricing, 'amount');
     gateway.market.LTC = '74.8';
     gateway.clock.advance(10_000);
     await gateway.refresh();
     const unavailable = expect.objectContaining({ kind: 'pair_unavailable' });
-    const amount = parseScaled(minAmount);
-    expect(() => gateway.rates.rate(request, amount, pricing, 'amount')).toThrow(unavailable);
-    expect(() => gateway.rates.quote(request, new Big(minAmount), pricing, 'amount')).toThrow(unavailable);
+    expect(() => gateway.rates.quote(request, minAmount, pricing, 'amount')).toThrow(unavailable);
   });
 });

@@ -1,7 +1,7 @@
 import type { Caller } from '../../../accounts/members/sessions.ts';
 import { AppError } from '../../../base/errors.ts';
-import { jsonNumber, parseScaled } from '../../../base/money.ts';
-import type { Pricing, QuotedRate, RateService } from '../../../market/rates/rate-service.ts';
+import { jsonNumber, parseDecimal } from '../../../base/money.ts';
+import type { Pricing, Quote, RateService } from '../../../market/rates/rate-service.ts';
 import { json } from '../api/json.ts';
 import type { ApiRequest, Handler, Refusal } from './handler.ts';
 
@@ -48,8 +48,8 @@ export function shownPricing(rates: RateService, caller: Caller | null): Pricing
 
 const defaultType = 'float';
 
-function rateOf(rates: RateService, { query, call: { caller } }: ApiRequest<'getRate'>): QuotedRate {
-  const amount = query.amount === undefined ? null : parseScaled(query.amount);
+function rateOf(rates: RateService, { query, call: { caller } }: ApiRequest<'getRate'>): Quote {
+  const amount = query.amount === undefined ? null : parseDecimal(query.amount);
   if (query.amount !== undefined && !amount) throw new Error('the contract let through text that is no number');
   const pair = {
     coinFrom: query.coin_from,
@@ -58,5 +58,5 @@ function rateOf(rates: RateService, { query, call: { caller } }: ApiRequest<'get
     networkTo: query.network_to,
     rateType: query.rate_type ?? defaultType,
   };
-  return rates.rate(pair, amount, shownPricing(rates, caller), 'amount');
+  return rates.quote(pair, amount, shownPricing(rates, caller), 'amount');
 }
