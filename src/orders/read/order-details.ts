@@ -22,6 +22,8 @@ export interface DepositDetails {
   readonly seenAt: string;
   /** Why it is not refunded, where it should be. */
   readonly refundObstacle: 'no_refund_address' | 'below_fee' | 'review' | null;
+  /** Where an explorer shows the transaction. Null where none does. */
+  readonly explorerUrl: string | null;
 }
 
 /** A payout or a refund. The transaction is known once a block includes it. */
@@ -41,6 +43,8 @@ export interface PaymentDetails {
   /** Where it goes. Staff may refund to another address than that of the order. */
   readonly address: string;
   readonly tag: string | null;
+  /** Where an explorer shows the transaction. Null where none does, or there is none yet. */
+  readonly explorerUrl: string | null;
 }
 
 export type StatusGroup = Exclude<OrderStatus, 'waiting_deposit' | 'confirming' | 'exchanging' | 'sending'> | Summary;
@@ -91,6 +95,8 @@ export interface DetailsSources {
   readonly pages: Pick<OrderPages, 'urlOf'>;
   /** The URI that opens a wallet with the payment that an order waits for. */
   readonly paymentUri: (order: OrderView) => string | null;
+  /** Where an explorer shows a transaction. Null where none does. */
+  readonly explorerUrl: (coin: string, network: string, txid: string) => string | null;
 }
 
 const groups: Readonly<Record<OrderStatus, StatusGroup>> = {
@@ -237,8 +243,8 @@ export interface OrderDetailsRow extends OrderView, Destinations, Omit<RefundRow
   readonly isLateAddress: boolean;
   /** Whether a refund to the late address is above the limit, and waits for staff. */
   readonly awaitsApproval: boolean;
-  readonly deposits: readonly DepositDetails[];
-  readonly payments: readonly (PaymentDetails & { readonly kind: 'payout' | 'refund' })[];
+  readonly deposits: readonly Omit<DepositDetails, 'explorerUrl'>[];
+  readonly payments: readonly (Omit<PaymentDetails, 'explorerUrl'> & { readonly kind: 'payout' | 'refund' })[];
 }
 
 /** The open question of a row. Amounts are plain decimal text. */
@@ -251,10 +257,11 @@ interface OpenAction {
 }
 
 /** Makes the details of a row. */
-export function orderDetails(row: OrderDetailsRow, { offers, pages, paymentUri }: DetailsSources): OrderDetails {
+export function orderDetails(row: OrderDetailsRow, sources: DetailsSources): OrderDetails {
+  const { offers, pages, paymentUri } = sources;
   const { heldAt, holdReason, status, action } = row;
   const group = action === null ? groups[status] : 'action_required';
-  const refunds = row.payments.filter(({ kind }) => kind === 'refund');
+  const payments = row.payments.map((payment) => linked(payment, sources));
   return {
     orderId: row.id,
     seq: row.seq,
@@ -263,10 +270,10 @@ export function orderDetails(row: OrderDetailsRow, { offers, pages, paymentUri }
     externalId: row.externalId,
     metadata: row.metadata,
     policy: row.policy,
-    deposits: row.deposits,
+    deposits: row.deposits.map((deposit) => linked(deposit, sources)),
     terms: termsOf(row),
-    payout: row.payments.findLast(({ kind }) => kind === 'payout') ?? null,
-    refunds,
+    payout: payments.findLast(({ kind }) => kind === 'payout') ?? null,
+    refunds: payments.filter(({ kind }) => kind === 'refund'),
     hold: heldAt === null ? null : { reason: holdReason === depositGone ? 'chain' : 'review', since: heldAt },
     refundReason: refundReasonOf(row),
     failure: status === 'failed' ? { cause: row.cause as OrderMove, at: row.lastAt } : null,
@@ -275,6 +282,18 @@ export function orderDetails(row: OrderDetailsRow, { offers, pages, paymentUri }
     publicUrl: pages.urlOf(row.id, { nonce: row.pageNonce, keyVersion: row.pageKeyVersion }),
     paymentUri: status === 'waiting_deposit' ? paymentUri(row) : null,
   };
+}
+
+interface OnChain {
+  readonly coin: string;
+  readonly network: string;
+  readonly txid: string | null;
+}
+
+/** A deposit or a payment with the place where an explorer shows it. */
+function linked<Part extends OnChain>(part: Part, { explorerUrl }: DetailsSources) {
+  const { coin, network, txid } = part;
+  return { ...part, explorerUrl: txid === null ? null : explorerUrl(coin, network, txid) };
 }
 
 function actionRequired(row: OrderDetailsRow, action: OpenAction, offers: ActionOffers): ActionRequired {

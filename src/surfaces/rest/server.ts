@@ -102,6 +102,7 @@ export async function createRestListener(dependencies: RestDependencies): Promis
   const { rates, quotes, orders, addressChecks, orderReads, changes, choices, lanes } = dependencies;
   const document = sharedContract();
   const eventParts = eventPartsOf(dependencies);
+  const acting = actingForKeys(lanes);
   const handlers: Handlers = {
     listCurrencies: listCurrenciesHandler(document, catalogue),
     getCoinIcon: getCoinIconHandler(catalogue),
@@ -119,13 +120,13 @@ export async function createRestListener(dependencies: RestDependencies): Promis
     listOrderEvents: listOrderEventsHandler(document, orderReads),
     changeOrder: changeOrderHandler(document, changes, orderReads),
     setRefundAddress: setRefundAddressHandler(document, changes, orderReads),
-    actOnOrder: actOnOrderHandler(document, choices, orderReads),
+    actOnOrder: actOnOrderHandler(document, choices, orderReads, acting),
     cancelOrder: cancelOrderHandler(document, changes, orderReads),
     renewOrderPage: renewOrderPageHandler(document, changes, orderReads),
     revokeOrderPage: revokeOrderPageHandler(document, changes, orderReads),
     listEvents: listEventsHandler(document, eventParts),
     streamEvents: streamEventsHandler(eventParts, dependencies.streamTimes),
-    ...webhookHandlers(dependencies, actingForKeys(lanes)),
+    ...webhookHandlers(dependencies, acting),
     ...sandboxHandlers(dependencies),
     getPublicStatus: getPublicStatusHandler(document, orderReads),
     getDocument: getDocumentHandler(document),

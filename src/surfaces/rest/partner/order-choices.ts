@@ -1,11 +1,12 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Document } from 'openapi-backend';
-import { parseDecimal } from '../../../base/money.ts';
+import { formatDecimal, parseDecimal } from '../../../base/money.ts';
 import type { OrderChoices } from '../../../orders/order-choices.ts';
 import type { OrderReads } from '../../../orders/read/order-reads.ts';
 import { numberSource } from '../api/body.ts';
 import { repeatable } from '../api/idempotency-header.ts';
 import { apiRoot } from './contract.ts';
-import type { Handler } from './handler.ts';
+import type { Acting, Handler } from './handler.ts';
 import { answerOf, changeRequest } from './order-changes.ts';
 
 /** POST /partner/orders/{order_id}/actions */
@@ -13,6 +14,7 @@ export function actOnOrderHandler(
   document: Document,
   choices: OrderChoices,
   orders: OrderReads,
+  acting: Pick<Acting, 'audit'>,
 ): Handler<'actOnOrder'> {
   const request = changeRequest(document, orders);
   const answer = answerOf(orders);
@@ -23,7 +25,11 @@ export function actOnOrderHandler(
     // Made once for its refusal of a malformed key, which needs no order.
     repeatable(call, orderTarget(''));
     const repeated = (orderId: string) => repeatable(call, orderTarget(orderId));
-    const asked = { ...request(path.order_id, call), repeatable: repeated };
+    const audit = (em: EntityManager, orderId: string) => {
+      const sent = { action_id: actionId, action, ...(amountTo && { amount_to: formatDecimal(amountTo) }) };
+      return acting.audit(em, call, 'actOnOrder', { target: `order:${orderId}`, after: sent });
+    };
+    const asked = { ...request(path.order_id, call), repeatable: repeated, audit };
     return answer(call, await choices.choose(asked, { actionId, action, amountTo }));
   };
 }

@@ -4,13 +4,14 @@ import { jsonNumber } from '../../../base/money.ts';
 import type { components } from '../../../generated/openapi.ts';
 import type { PartnerScope } from '../../../orders/order-scope.ts';
 import type { ActionRequired, OrderDetails, PaymentDetails } from '../../../orders/read/order-details.ts';
-import type { ListedOrder, OrderPage, OrderReads } from '../../../orders/read/order-reads.ts';
+import type { ListedOrder, OrderPage, OrderReads, WholeOrder } from '../../../orders/read/order-reads.ts';
 import { newestFirst } from '../../../orders/read/order-walk.ts';
+import { refundSentences } from '../../../orders/read/refund-reasons.ts';
 import type { Json } from '../api/json.ts';
 import { amountedJson, jsonWriter } from '../api/json-writer.ts';
 import { jsonList, jsonValue, nestedWriter } from '../api/nested-json.ts';
 import { moment, plainText, wholeNumber } from '../api/query-values.ts';
-import { scopeOf } from './authenticate.ts';
+import { callerOf, scopeOf } from './authenticate.ts';
 import type { Query } from './contract.ts';
 import type { Handler } from './handler.ts';
 import { orderWriter } from './orders.ts';
@@ -54,7 +55,24 @@ function members(items: readonly Json<Schemas['ListedOrder']>[], hasMore: boolea
 export function getOrderDetailsHandler(document: Document, orders: OrderReads): Handler<'getOrderDetails'> {
   const write = detailsWriter(document);
   return async ({ path, call }) => {
-    return { status: 200, body: write(await orders.details(scopeOf(call), path.order_id)) };
+    const whole = await orders.whole(scopeOf(call), path.order_id);
+    const details = write(whole.details);
+    const caller = callerOf(call);
+    if (caller.kind === 'key') return { status: 200, body: details };
+    const people = JSON.stringify(peopleView(whole, caller.partner.name));
+    return { status: 200, body: `${details.slice(0, -1)},"people":${people}}` };
+  };
+}
+
+/** What only people of the partner see of an order: where it pays, and why it is refunded. */
+function peopleView({ order, details, destinations }: WholeOrder, partnerName: string): Schemas['OrderPeople'] {
+  const { refundReason, refunds } = details;
+  return {
+    recipient_address_tag: destinations.recipientTag,
+    refund_address: destinations.refundAddress,
+    refund_address_tag: destinations.refundTag,
+    refund_reason: refundReason && refundSentences(refundReason, { ...order, partnerName }).join(' '),
+    refunded_to: refunds.map(({ address, tag }) => ({ address, tag })),
   };
 }
 
@@ -93,6 +111,7 @@ async function pageOf(
     createdTo: moment('created_to', query.created_to),
     coinFrom: plainText('coin_from', query.coin_from),
     coinTo: plainText('coin_to', query.coin_to),
+    coin: plainText('coin', query.coin),
   };
   const since = moment('updated_since', query.updated_since);
   const limit = wholeNumber(query.limit, usualLimit);
@@ -119,8 +138,14 @@ export function detailsWriter(
   return (details, publicUrl) => {
     const { orderId, seq, statusGroup, updatedAt, externalId, metadata, policy } = details;
     const { deposits, terms, payout, refunds, hold, failure } = details;
-    const written = deposits.map(({ outputIndex, seenAt, refundObstacle, ...deposit }) =>
-      writeDeposit({ ...deposit, output_index: outputIndex, seen_at: seenAt, refund_obstacle: refundObstacle }),
+    const written = deposits.map(({ outputIndex, seenAt, refundObstacle, explorerUrl, ...deposit }) =>
+      writeDeposit({
+        ...deposit,
+        output_index: outputIndex,
+        seen_at: seenAt,
+        refund_obstacle: refundObstacle,
+        explorer_url: explorerUrl,
+      }),
     );
     const { isFinal, mid, serviceFee, partnerMarkup, networkFee, rate, amountFrom, amountTo } = terms;
     return write({
@@ -157,8 +182,9 @@ export function detailsWriter(
   };
 }
 
-function payment({ txid, coin, network, amount, state, createdAt, sentAt, confirmedAt }: PaymentDetails) {
-  return { txid, coin, network, amount, state, created_at: createdAt, sent_at: sentAt, confirmed_at: confirmedAt };
+function payment({ txid, coin, network, amount, state, createdAt, sentAt, confirmedAt, explorerUrl }: PaymentDetails) {
+  const at = { created_at: createdAt, sent_at: sentAt, confirmed_at: confirmedAt };
+  return { txid, coin, network, amount, state, ...at, explorer_url: explorerUrl };
 }
 
 /** Every question falls back to a refund. */

@@ -48,7 +48,7 @@ export function createOrderRefusal(orders: OrderService): Refusal<'createOrder'>
 }
 
 /** GET /partner/orders/{order_id} */
-export function getOrderHandler(document: Document, orders: OrderService): Handler<'getOrder'> {
+export function getOrderHandler(document: Document, orders: Pick<OrderService, 'find'>): Handler<'getOrder'> {
   const write = orderWriter(document);
   return async (request) => {
     const order = await orders.find(scopeOf(request.call), request.path.order_id);
