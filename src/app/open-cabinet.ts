@@ -22,7 +22,7 @@ export async function openCabinet(
   const own = gatewayServices(await openDatabase(foundation, 'cabinet'), shared);
   const { orm, partners, people, stats } = own;
   if (people === null) return null;
-  const { openOrders, cursors, wallets } = shared;
+  const { openOrders, cursors } = shared;
   inBackground(foundation, housekeepingMs, 'cabinet_forget_failed', async () => {
     await people.passkeys.forgetOld();
     await people.sessions.forgetOld();
@@ -35,7 +35,6 @@ export async function openCabinet(
     limits: new OwnLimits({ orm, clock, partners, openOrders, limiter, settings: config }),
     statements: new Statements(orm),
     orders: own.orderReads,
-    explorers: wallets,
     replays,
     cursors,
     maxOpenOrders: config.MAX_OPEN_ORDERS,

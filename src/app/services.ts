@@ -154,6 +154,8 @@ export function gatewayServices(orm: MikroORM, shared: GatewayShared) {
       offers,
       pages,
       paymentUri: (order: OrderView) => wallets.paymentUri(order),
+      explorerUrl: (coin: string, network: string, txid: string) =>
+        wallets.explorerUrl(coin, network, 'transaction', txid),
       cursors,
       depositGraceSec: config.DEPOSIT_GRACE_SEC,
       onBatch,

@@ -1387,6 +1387,8 @@ export type components = {
              * @enum {string|null}
              */
             refund_obstacle: "no_refund_address" | "below_fee" | "review" | null;
+            /** @description Where a block explorer shows its transaction. Null where none does. */
+            explorer_url?: string | null;
         };
         /**
          * @description The terms of the exchange. Fees are in units of `coin_to`. `amount_to` is
@@ -1439,6 +1441,8 @@ export type components = {
              * @description When it was final.
              */
             confirmed_at: string | null;
+            /** @description Where a block explorer shows its transaction. Null where none does. */
+            explorer_url?: string | null;
         };
         /** @description A refund of a deposit, or of the part of one that was not exchanged. */
         OrderRefund: {
@@ -1472,6 +1476,8 @@ export type components = {
              * @description When it was final.
              */
             confirmed_at: string | null;
+            /** @description Where a block explorer shows its transaction. Null where none does. */
+            explorer_url?: string | null;
         };
         /** @description Why the order goes no further for now. */
         OrderHold: {
@@ -1620,6 +1626,28 @@ export type components = {
              *     Null unless the order is `waiting_deposit`.
              */
             payment_uri: string | null;
+        };
+        /** @description What only people see of an order, in the partner cabinet. */
+        OrderPeople: {
+            /** @description The tag that the payout carries. */
+            recipient_address_tag: string | null;
+            /** @description Where a refund goes. */
+            refund_address: string | null;
+            /** @description The tag that a refund carries. */
+            refund_address_tag: string | null;
+            /** @description Why the order is refunded, in words. Null when it is not. */
+            refund_reason: string | null;
+            /** @description Where each of the `refunds` goes, in their order. */
+            refunded_to: {
+                /** @description The address. */
+                address: string;
+                /** @description Its tag. */
+                tag: string | null;
+            }[];
+        };
+        /** @description The details of an order, with what only people see for a person. */
+        ShownDetails: components["schemas"]["OrderDetails"] & {
+            people?: components["schemas"]["OrderPeople"];
         };
         /** @description A move of an order, or a fact about it. */
         OrderEvent: {
@@ -2897,6 +2925,8 @@ export interface operations {
                 coin_from?: components["schemas"]["Coin"];
                 /** @description Only orders to this coin. */
                 coin_to?: components["schemas"]["Coin"];
+                /** @description Only orders from this coin or to it. */
+                coin?: components["schemas"]["Coin"];
                 /** @description `created`: newest first. `updated`: as orders move, oldest move first. */
                 sort?: "created" | "updated";
                 /**
@@ -3498,7 +3528,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OrderDetails"];
+                    "application/json": components["schemas"]["ShownDetails"];
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -56,7 +56,7 @@ async function member(partnerId: string, role: MemberRole): Promise<CabinetClien
 
 /** A body that each operation takes, so that the object decides. */
 const bodies: Readonly<Partial<Record<MemberOperation, unknown>>> = {
-  answerOrder: { action_id: 'act_1', action: 'refund' },
+  actOnOrder: { action_id: 'act_1', action: 'refund' },
   changeMember: { role: 'viewer' },
   rollKey: { old_key_hours: 0 },
   setKeyNetworks: { networks: ['203.0.113.0/24'], confirm_lock_out: true },
@@ -110,16 +110,16 @@ it.each(
 it('cursors of one partner, list or object are refused at every other', async () => {
   const { next_cursor: audit } = await victim.done('GET', '/audit?limit=1');
   const second = await gateway.order();
-  const { next_cursor: orders } = await victim.done('GET', '/orders?limit=1');
+  const { next_cursor: orders } = await victim.done('GET', '/partner/orders?limit=1');
   expect([typeof audit, typeof orders, second.id === ids.order_id]).toEqual(['string', 'string', false]);
   for (const [what, by, path] of [
-    ['of another partner', stranger, `/orders?cursor=${orders}`],
+    ['of another partner', stranger, `/partner/orders?cursor=${orders}`],
     ['of another partner', stranger, `/audit?cursor=${audit}`],
-    ['of another list', victim, `/orders?cursor=${audit}`],
+    ['of another list', victim, `/partner/orders?cursor=${audit}`],
     ['of another list', victim, `/audit?cursor=${orders}`],
     ['of another list', victim, `/statements/2026-01?cursor=${audit}`],
     ['of another list', victim, `/partner/webhook-endpoints/${ids.endpoint_id}/deliveries?cursor=${audit}`],
-    ['with other filters', victim, `/orders?status=failed&cursor=${orders}`],
+    ['with other filters', victim, `/partner/orders?status=failed&cursor=${orders}`],
     ['that was changed', victim, `/audit?cursor=${`${audit}`.slice(0, -1)}A`],
   ] as const) {
     attempt(`${path} ${what}`, (await by.call('GET', path)).json.code, 'invalid_cursor');

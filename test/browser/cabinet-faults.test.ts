@@ -96,7 +96,13 @@ describeInBrowser('a form of the cabinet that meets', () => {
       api: '**/cabinet/api/invitations',
       typed: ['Name', 'Half Typed'],
     },
-    { path: '/orders/asking', open: 'Refund', submit: 'Refund', api: '**/cabinet/api/orders/*/actions', typed: null },
+    {
+      path: '/orders/asking',
+      open: 'Refund',
+      submit: 'Refund',
+      api: '**/cabinet/api/partner/orders/*/actions',
+      typed: null,
+    },
   ];
 
   it.each(Object.entries(faults))(

@@ -243,7 +243,7 @@ describeInBrowser('the cabinet', () => {
     const { json } = await setup.gateway.call('POST', '/partner/orders', { key, body: orderBody() });
     const { page, open } = await setup.member('owner', `/orders/${json.id}`);
     await page.getByText('There is no such thing').waitFor();
-    const answer = await page.request.get(`${setup.origin}/cabinet/api/orders/${json.id}`);
+    const answer = await page.request.get(`${setup.origin}/cabinet/api/partner/orders/${json.id}`);
     expect(answer.status()).toBe(404);
     await open(`/orders?q=${json.short_id}`);
     await page.getByText('No order fits this filter').waitFor();

@@ -2,7 +2,6 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { type MemberOperation, operationRows } from '../../src/accounts/members/rights.ts';
 import { cabinetPeople } from '../../src/app/services.ts';
-import { addressExample } from '../../src/chains/addresses/address.ts';
 import { readCabinetContract } from '../../src/surfaces/rest/cabinet/contract.ts';
 import {
   CabinetClient,
@@ -13,10 +12,8 @@ import {
   tokenOf,
 } from '../support/cabinet/cabinet-client.ts';
 import { query } from '../support/database/database.ts';
-import { askAbout } from '../support/gateway/asked-orders.ts';
 import { TestClock } from '../support/gateway/clock.ts';
 import { startGateway, type TestGateway } from '../support/gateway/gateway.ts';
-import { orderBody } from '../support/gateway/orders.ts';
 import { ContractExamples, type Example } from '../support/http/contract-examples.ts';
 
 /**
@@ -60,13 +57,12 @@ it('each answer has examples, and they fit', () => {
 const clock = new TestClock();
 let gateway: TestGateway;
 let partnerId: string;
-let key: string;
 beforeAll(async () => {
   gateway = await startGateway({
     settings: { ...cabinetSettings, RATE_LIMIT_SIGN_IN_PER_MIN: '100000' },
     outside: { clock },
   });
-  ({ id: partnerId, key } = await gateway.partner());
+  ({ id: partnerId } = await gateway.partner());
 });
 afterAll(() => gateway?.stop());
 
@@ -91,16 +87,10 @@ const made: Readonly<Record<string, (client: CabinetClient) => Promise<string>>>
     const other = await signedIn();
     return (await other.done('GET', '/session')).member.id;
   },
-  order_id: async () => {
-    const body = orderBody({ refund_address: addressExample('BTC') });
-    const { json } = await gateway.call('POST', '/partner/orders', { key, body });
-    await askAbout((sql, values) => query(gateway.databaseUrl, sql, values), json.id);
-    return json.id;
-  },
 };
 
-/** The members of a body that only this moment knows: answers of devices, tokens, and an amount. */
-async function ofThisMoment(id: string, client: CabinetClient, path: string): Promise<Record<string, unknown>> {
+/** The members of a body that only this moment knows: answers of devices, and tokens. */
+async function ofThisMoment(id: string, client: CabinetClient): Promise<Record<string, unknown>> {
   const optionsOf = async (from: string, body?: unknown) =>
     (await client.done('POST', from, body === undefined ? {} : { body })).options;
   switch (id) {
@@ -124,11 +114,6 @@ async function ofThisMoment(id: string, client: CabinetClient, path: string): Pr
       const device = new CabinetClient('').passkey;
       return { token, credential: device.register(await optionsOf('/invitations/open', { token })) };
     }
-    case 'answerOrder': {
-      await gateway.app.prices.refresh(gateway.app.catalogue.coins());
-      const { action_required: asked } = await client.done('GET', path.replace('/actions', ''));
-      return { amount_to: asked.exchange.amount_to };
-    }
     default:
       return {};
   }
@@ -140,7 +125,7 @@ it.each(bodies)('%s takes its example %s', async (id, _title, { method, path, va
   const client = await signedIn();
   const [name] = /(?<=\{)\w+(?=\})/.exec(path) ?? [];
   const target = name === undefined ? path : path.replace(`{${name}}`, (await made[name]?.(client)) ?? '');
-  const present = await ofThisMoment(id, client, target);
+  const present = await ofThisMoment(id, client);
   const known = Object.fromEntries(Object.entries(present).filter(([member]) => member in (value as object)));
   const body = { ...(value as object), ...known };
   const headers = operationRows[id as MemberOperation].isConfirmed

@@ -1,7 +1,7 @@
 import { words } from '../ui/format.ts';
 import type { Tone } from '../ui/parts.tsx';
-import type { Schemas } from './api.ts';
 import { causeWords } from './cause-words.ts';
+import type { WholeOrder } from './whole-order.ts';
 
 /** One thing that happened to an order. */
 export interface Moment {
@@ -27,9 +27,7 @@ const tones: Readonly<Record<string, Tone>> = {
 };
 
 /** Moves, deposits and payments as one list, oldest first. */
-export function momentsOf(
-  order: Pick<Schemas['OrderDetails'], 'events' | 'deposits' | 'payout' | 'refunds'>,
-): Moment[] {
+export function momentsOf(order: Pick<WholeOrder, 'events' | 'deposits' | 'payout' | 'refunds'>): Moment[] {
   const moments: Omit<Moment, 'sinceSec'>[] = [];
   const add = (at: string | null, rank: number, what: string, more: Partial<Moment> = {}): void => {
     if (at !== null)

@@ -17,6 +17,10 @@ export const filterStatuses: readonly string[] = [
   'failed',
 ];
 
+/** A short id or a UUID. All other text is the partner's own id of an order. */
+const orderName =
+  /^([a-z][a-z0-9]{0,7}-[a-z0-9]{6}|[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})$/i;
+
 const day = /^\d{4}-\d{2}-\d{2}$/;
 const isDay = (text: string | undefined): text is string =>
   day.test(text ?? '') && !Number.isNaN(Date.parse(text ?? ''));
@@ -26,7 +30,8 @@ export function askedOrders({ q, status, coin, from, to, cursor }: Search): Orde
   const statuses = (status ?? '').split(',').filter((name) => filterStatuses.includes(name));
   return {
     limit: 25,
-    ...(q ? { search: q.slice(0, 100) } : {}),
+    include: ['details'],
+    ...(q ? (orderName.test(q) ? { ids: [q] } : { external_id: q.slice(0, 128) }) : {}),
     ...(statuses.length > 0 ? { status: statuses as Status[] } : {}),
     ...(coin ? { coin: coin.toUpperCase().slice(0, 20) } : {}),
     ...(isDay(from) ? { created_from: `${from}T00:00:00.000Z` } : {}),

@@ -77,6 +77,12 @@ export interface OperationRow {
  * The operations of openapi.yaml that members may use in the cabinet. No other one is there.
  */
 const sharedRows = {
+  listOrders: { needs: 'orders:read' },
+  getOrder: { needs: 'orders:read' },
+  getOrderDetails: { needs: 'orders:read' },
+  listOrderEvents: { needs: 'orders:read' },
+  // The addresses of an order are fixed, and each answer is an offer of the gateway.
+  actOnOrder: { needs: 'orders:answer', auditedAs: 'answerOrder' },
   listWebhookEndpoints: { needs: 'webhooks:read', endsAccess: true },
   createWebhookEndpoint: { needs: 'webhooks:write', isConfirmed: true, auditedAs: 'createWebhook' },
   updateWebhookEndpoint: { needs: 'webhooks:write', isConfirmed: true, auditedAs: 'changeWebhook' },
@@ -134,10 +140,6 @@ export const operationRows: Readonly<Record<MemberOperation, OperationRow>> = {
   // Ending a key must be quick when it was stolen.
   revokeKey: { needs: 'keys:write', endsAccess: true },
   setKeyNetworks: { needs: 'keys:write', isConfirmed: true },
-  listOrders: { needs: 'orders:read' },
-  getOrder: { needs: 'orders:read' },
-  // The addresses of an order are fixed, and each answer is an offer of the gateway.
-  answerOrder: { needs: 'orders:answer' },
   listStatements: { needs: 'statements:read' },
   getStatement: { needs: 'statements:read' },
   getStatementCsv: { needs: 'statements:read' },

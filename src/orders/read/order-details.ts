@@ -23,6 +23,8 @@ export interface DepositDetails {
   readonly seenAt: string;
   /** Why it is not refunded, where it should be. */
   readonly refundObstacle: 'no_refund_address' | 'below_fee' | 'review' | null;
+  /** Where an explorer shows the transaction. Null where none does. */
+  readonly explorerUrl: string | null;
 }
 
 /** A payout or a refund. The transaction is known once a block includes it. */
@@ -42,6 +44,8 @@ export interface PaymentDetails {
   /** Where it goes. Staff may refund to another address than that of the order. */
   readonly address: string;
   readonly tag: string | null;
+  /** Where an explorer shows the transaction. Null where none does, or there is none yet. */
+  readonly explorerUrl: string | null;
 }
 
 export type StatusGroup = Exclude<OrderStatus, 'waiting_deposit' | 'confirming' | 'exchanging' | 'sending'> | Summary;
@@ -94,6 +98,8 @@ export interface DetailsSources {
   readonly paymentUri: (order: OrderView) => string | null;
   /** How long after an order's window a deposit that came in time may still be mined. */
   readonly depositGraceSec: number;
+  /** Where an explorer shows a transaction. Null where none does. */
+  readonly explorerUrl: (coin: string, network: string, txid: string) => string | null;
 }
 
 const groups: Readonly<Record<OrderStatus, StatusGroup>> = {
@@ -233,11 +239,11 @@ export interface OrderDetailsRow extends OrderView, Destinations, Omit<RefundRow
   readonly awaitsApproval: boolean;
   readonly minAmount: string;
   readonly deposits: readonly DepositRow[];
-  readonly payments: readonly (PaymentDetails & { readonly kind: 'payout' | 'refund' })[];
+  readonly payments: readonly (Omit<PaymentDetails, 'explorerUrl'> & { readonly kind: 'payout' | 'refund' })[];
 }
 
 /** A deposit of a row, with what decides its role. Times are ISO 8601 in UTC. */
-interface DepositRow extends Omit<DepositDetails, 'role'> {
+interface DepositRow extends Omit<DepositDetails, 'role' | 'explorerUrl'> {
   readonly isMain: boolean;
   readonly arrivedAfter: string | null;
   readonly minedAfter: string | null;
@@ -257,9 +263,9 @@ interface OpenAction {
 /** Makes the details of a row. */
 export function orderDetails(row: OrderDetailsRow, sources: DetailsSources): OrderDetails {
   const { heldAt, holdReason, status, action } = row;
-  const { offers, pages, paymentUri, depositGraceSec } = sources;
+  const { offers, pages, paymentUri } = sources;
   const group = action === null ? groups[status] : 'action_required';
-  const refunds = row.payments.filter(({ kind }) => kind === 'refund');
+  const payments = row.payments.map((payment) => linked(payment, sources));
   return {
     orderId: row.id,
     seq: row.seq,
@@ -268,10 +274,10 @@ export function orderDetails(row: OrderDetailsRow, sources: DetailsSources): Ord
     externalId: row.externalId,
     metadata: row.metadata,
     policy: row.policy,
-    deposits: row.deposits.map((deposit) => depositDetails(row, deposit, depositGraceSec)),
+    deposits: row.deposits.map((deposit) => depositDetails(row, deposit, sources)),
     terms: termsOf(row),
-    payout: row.payments.findLast(({ kind }) => kind === 'payout') ?? null,
-    refunds,
+    payout: payments.findLast(({ kind }) => kind === 'payout') ?? null,
+    refunds: payments.filter(({ kind }) => kind === 'refund'),
     hold: heldAt === null ? null : { reason: holdReason === depositGone ? 'chain' : 'review', since: heldAt },
     refundReason: refundReasonOf(row),
     failure: status === 'failed' ? { cause: row.cause as OrderMove, at: row.lastAt } : null,
@@ -282,11 +288,24 @@ export function orderDetails(row: OrderDetailsRow, sources: DetailsSources): Ord
   };
 }
 
-function depositDetails(row: OrderDetailsRow, deposit: DepositRow, graceSec: number): DepositDetails {
+function depositDetails(row: OrderDetailsRow, deposit: DepositRow, sources: DetailsSources): DepositDetails {
   const { isMain, arrivedAfter, minedAfter, readAt, ...shown } = deposit;
   const order = { ...row, expiresAt: new Date(row.expiresAt) };
   const times = { ...deposit, arrivedAfter: momentOf(arrivedAfter), minedAfter: momentOf(minedAfter) };
-  return { ...shown, role: depositRole(order, times, { graceSec, readAt: momentOf(readAt) }) };
+  const rules = { graceSec: sources.depositGraceSec, readAt: momentOf(readAt) };
+  return { ...linked(shown, sources), role: depositRole(order, times, rules) };
+}
+
+interface OnChain {
+  readonly coin: string;
+  readonly network: string;
+  readonly txid: string | null;
+}
+
+/** A deposit or a payment with the place where an explorer shows it. */
+function linked<Part extends OnChain>(part: Part, { explorerUrl }: DetailsSources) {
+  const { coin, network, txid } = part;
+  return { ...part, explorerUrl: txid === null ? null : explorerUrl(coin, network, txid) };
 }
 
 function momentOf(text: string | null): Date | null {

@@ -100,6 +100,7 @@ export async function createRestListener(dependencies: RestDependencies): Promis
   const { rates, quotes, creation, addressChecks, orderReads, orderService, lanes } = dependencies;
   const document = sharedContract();
   const eventParts = eventPartsOf(dependencies);
+  const acting = actingForKeys(lanes);
   const handlers: Handlers = {
     listCurrencies: listCurrenciesHandler(catalogue),
     getCoinIcon: getCoinIconHandler(catalogue),
@@ -117,13 +118,13 @@ export async function createRestListener(dependencies: RestDependencies): Promis
     listOrderEvents: listOrderEventsHandler(orderReads),
     changeOrder: changeOrderHandler(orderService, orderReads),
     setRefundAddress: setRefundAddressHandler(orderService, orderReads),
-    actOnOrder: actOnOrderHandler(orderService, orderReads),
+    actOnOrder: actOnOrderHandler(orderService, orderReads, acting),
     cancelOrder: cancelOrderHandler(orderService, orderReads),
     renewOrderPage: renewOrderPageHandler(orderService, orderReads),
     revokeOrderPage: revokeOrderPageHandler(orderService, orderReads),
     listEvents: listEventsHandler(eventParts),
     streamEvents: streamEventsHandler(eventParts, dependencies.streamTimes),
-    ...webhookHandlers(dependencies, actingForKeys(lanes)),
+    ...webhookHandlers(dependencies, acting),
     ...sandboxHandlers(dependencies),
     getPublicStatus: getPublicStatusHandler(orderReads),
     getDocument: getDocumentHandler(document),

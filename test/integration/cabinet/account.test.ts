@@ -184,42 +184,67 @@ describe('orders', () => {
 
   it('are listed and found by any of their names', async () => {
     const shown = await gateway.show(made);
-    for (const search of [made.id, shown.short_id, 'basket-1']) {
-      const { data } = await owner.done('GET', `/orders?search=${search}`);
+    for (const named of [`ids=${made.id}`, `ids=${shown.short_id}`, 'external_id=basket-1']) {
+      const { data } = await owner.done('GET', `/partner/orders?${named}`);
       expect(data.map(({ id }: { id: string }) => id)).toEqual([made.id]);
     }
-    const { data, next_cursor } = await owner.done('GET', '/orders?limit=1');
+    const { data, next_cursor } = await owner.done('GET', '/partner/orders?limit=1');
     expect(data).toHaveLength(1);
-    const more = await owner.done('GET', `/orders?limit=1&cursor=${next_cursor}`);
+    const more = await owner.done('GET', `/partner/orders?limit=1&cursor=${next_cursor}`);
     expect(more.data[0].id).not.toBe(data[0].id);
-    expect((await owner.done('GET', '/orders?status=completed,failed')).data).toHaveLength(1);
-    expect((await owner.call('GET', '/orders?limit=0')).json.errors[0].field).toBe('limit');
-    expect((await owner.call('GET', '/orders?cursor=x')).json.code).toBe('invalid_cursor');
+    expect((await owner.done('GET', '/partner/orders?status=completed,failed')).data).toHaveLength(1);
+    expect((await owner.call('GET', '/partner/orders?limit=0')).json.errors[0].field).toBe('limit');
+    expect((await owner.call('GET', '/partner/orders?cursor=x')).json.code).toBe('invalid_cursor');
   });
 
   it('are shown whole, with exact amounts, and without internals', async () => {
-    const shown = await owner.done('GET', `/orders/${made.id}`);
+    const at = `/partner/orders/${made.id}`;
+    const shown = { ...(await owner.done('GET', at)), ...(await owner.done('GET', `${at}/details`)) };
+    const { data: events } = await owner.done('GET', `${at}/events`);
     expect(shown).toMatchObject({
       status: 'completed',
       external_id: 'basket-1',
       metadata: { basket: '1' },
-      deposits: [{ amount: more(made.amountFrom), role: 'main' }],
+      deposits: [{ amount: Number(more(made.amountFrom)), role: 'main', explorer_url: null }],
       payout: { state: 'confirmed' },
       refunds: [],
     });
-    expect(shown.events.map(({ status }: { status: string }) => status).at(-1)).toBe('completed');
+    expect(events.map(({ status }: { status: string }) => status).at(-1)).toBe('completed');
     // What the user got for more than the order expected, not what it promised.
-    expect(shown.amount_to).toBe(shown.payout.amount);
-    expect(Number(shown.amount_to)).toBeGreaterThan(Number(made.amountTo));
-    const { data } = await owner.done('GET', `/orders?search=${made.id}`);
-    expect(data[0]).toMatchObject({ amount_from: more(made.amountFrom), amount_to: shown.payout.amount });
+    expect(shown.terms.amount_to).toBe(shown.payout.amount);
+    expect(shown.terms.amount_to).toBeGreaterThan(Number(made.amountTo));
+    const { data } = await owner.done('GET', `/partner/orders?ids=${made.id}&include=details`);
+    expect(data[0].details.terms).toMatchObject({
+      amount_from: Number(more(made.amountFrom)),
+      amount_to: shown.payout.amount,
+    });
+  });
+
+  it('show people where they pay, and keys only whether there is a refund address', async () => {
+    const at = `/partner/orders/${made.id}/details`;
+    const { people, refund_address: kind } = await owner.done('GET', at);
+    const { refund_address: address, refunded_to: refundedTo } = people;
+    expect([kind, typeof address, people.refund_reason, refundedTo]).toEqual(['given', 'string', null, []]);
+    const { json, text } = await gateway.call('GET', at, { key: gateway.key });
+    expect([json.refund_address, 'people' in json, text.includes(address)]).toEqual(['given', false, false]);
+  });
+
+  it('are found by a coin on either side', async () => {
+    for (const [coin, count] of [
+      [made.coinFrom, 1],
+      ['USDT', 1],
+      ['DOGE', 0],
+    ] as const) {
+      const { data } = await owner.done('GET', `/partner/orders?coin=${coin}&ids=${made.id}`);
+      expect([coin, data.length]).toEqual([coin, count]);
+    }
   });
 
   it('of another partner are not found', async () => {
-    const { status, json } = await stranger.call('GET', `/orders/${made.id}`);
+    const { status, json } = await stranger.call('GET', `/partner/orders/${made.id}`);
     expect([status, json.code]).toEqual([404, 'order_not_found']);
-    expect((await stranger.done('GET', '/orders')).data).toEqual([]);
-    expect((await stranger.done('GET', `/orders?search=${made.id}`)).data).toEqual([]);
+    expect((await stranger.done('GET', '/partner/orders')).data).toEqual([]);
+    expect((await stranger.done('GET', `/partner/orders?ids=${made.id}`)).data).toEqual([]);
   });
 
   it('are counted at home', async () => {

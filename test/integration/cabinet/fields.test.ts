@@ -145,8 +145,8 @@ const values: [MemberOperation, string, unknown, Record<string, unknown>?][] = [
   ['issueKey', 'expires_at', 'soon', { label: 'Key', scopes: ['orders:read'] }],
   ['rollKey', 'old_key_hours', 169],
   ['setKeyNetworks', 'networks', ['nonsense']],
-  ['answerOrder', 'amount_to', '1e3', { action_id: 'act_3', action: 'exchange' }],
-  ['answerOrder', 'amount_to', '1', { action_id: 'act_3', action: 'refund' }],
+  ['actOnOrder', 'amount_to', '1e3', { action_id: 'act_3', action: 'exchange' }],
+  ['actOnOrder', 'amount_to', 1, { action_id: 'act_3', action: 'refund' }],
   ['createWebhookEndpoint', 'url', 'http://127.0.0.1/'],
   ['createWebhookEndpoint', 'types', ['nothing'], { url: 'https://hooks.example.com/' }],
   ['updateWebhookEndpoint', 'url', 'https://localhost/'],
@@ -179,11 +179,11 @@ async function proofOf({ id }: Body): Promise<Record<string, unknown>> {
 }
 
 it.each([
-  ['/orders?search=a%00b', 'search'],
-  ['/orders?coin=a%00b', 'coin'],
-  ['/orders?status=nothing', 'status'],
-  ['/orders?created_from=0000-01-01T00:00:00Z', 'created_from'],
-  ['/orders?limit=1000', 'limit'],
+  ['/partner/orders?external_id=a%00b', 'external_id'],
+  ['/partner/orders?coin=a%00b', 'coin'],
+  ['/partner/orders?status=nothing', 'status'],
+  ['/partner/orders?created_from=0000-01-01T00:00:00Z', 'created_from'],
+  ['/partner/orders?limit=1000', 'limit'],
   ['/statements/2026-13', 'month'],
 ])('%s names %s', async (path, name) => {
   const reply = await owner.call('GET', path);

@@ -167,7 +167,7 @@ it('the examples of the contract are answered, each alone and all together', asy
     .flatMap(({ name, examples = {} }) =>
       Object.values(examples).map(({ value }) => `${name}=${encodeURIComponent(String(value))}`),
     );
-  expect(queries).toHaveLength(11);
+  expect(queries).toHaveLength(12);
   for (const query of [...queries.filter((each) => !each.startsWith('updated_since')), queries.join('&')]) {
     expect([query, (await list(query)).status]).toEqual([query, 200]);
   }

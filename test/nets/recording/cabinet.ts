@@ -85,7 +85,10 @@ async function invitation(world: World, admin: Member, name: string, role: strin
 
 /** What a person of the partner reads of an order, as it is at this moment. */
 export async function recordCabinetOrder(person: RecordedPerson, name: string, { id }: MadeOrder): Promise<void> {
-  await person.take(`getOrder ${name}`, 'GET', `/orders/${id}`);
+  const at = `/partner/orders/${id}`;
+  await person.take(`getOrder ${name}`, 'GET', at);
+  await person.take(`getOrderDetails ${name}`, 'GET', `${at}/details`);
+  await person.take(`listOrderEvents ${name}`, 'GET', `${at}/events`);
 }
 
 /** Every operation of the cabinet: its answers, and its usual refusals. */
@@ -177,25 +180,25 @@ async function keys(owner: RecordedPerson): Promise<void> {
 
 async function orders(owner: RecordedPerson, world: World): Promise<void> {
   const { gateway } = world;
-  const { json: page } = await owner.take('listOrders', 'GET', '/orders?limit=10');
-  await owner.take('listOrders on', 'GET', `/orders?limit=10&cursor=${page.next_cursor}`);
-  await owner.take('listOrders of statuses', 'GET', '/orders?status=completed,failed');
-  await owner.take('listOrders of a search', 'GET', '/orders?search=split-1');
-  await owner.take('listOrders of a wrong cursor', 'GET', '/orders?cursor=abc');
+  const { json: page } = await owner.take('listOrders', 'GET', '/partner/orders?include=details&limit=10');
+  await owner.take('listOrders on', 'GET', `/partner/orders?include=details&limit=10&cursor=${page.next_cursor}`);
+  await owner.take('listOrders of statuses', 'GET', '/partner/orders?status=completed,failed');
+  await owner.take('listOrders of an external id', 'GET', '/partner/orders?external_id=split-1');
+  await owner.take('listOrders of a wrong cursor', 'GET', '/partner/orders?cursor=abc');
   const order = await gateway.order({ policy: { on_underpaid: 'ask' } });
   await world.know('of the cabinet', order);
   await gateway.deposit(order, { amount: '0.006' });
   await gateway.mine('BTC', 3);
   await gateway.tick();
-  const { json } = await owner.take('getOrder with a question', 'GET', `/orders/${order.id}`);
-  const path = `/orders/${order.id}/actions`;
+  const { json } = await owner.take('getOrderDetails with a question', 'GET', `/partner/orders/${order.id}/details`);
+  const path = `/partner/orders/${order.id}/actions`;
   const body = { action_id: json.action_required.id, action: 'refund' };
-  await owner.take('answerOrder of a stale question', 'POST', path, { ...body, action_id: 'act_99' });
-  await owner.take('answerOrder with an amount', 'POST', path, { ...body, amount_to: '1' });
-  await owner.take('answerOrder', 'POST', path, body);
-  await owner.take('answerOrder of no question', 'POST', `/orders/${world.order('completed').id}/actions`, body);
+  await owner.take('actOnOrder of a stale question', 'POST', path, { ...body, action_id: 'act_99' });
+  await owner.take('actOnOrder with an amount', 'POST', path, { ...body, amount_to: 1 });
+  await owner.take('actOnOrder', 'POST', path, body);
+  await owner.take('actOnOrder of no question', 'POST', `/partner/orders/${world.order('completed').id}/actions`, body);
   await gateway.settle(order);
-  await owner.take('getOrder after an answer', 'GET', `/orders/${order.id}`);
+  await owner.take('getOrderDetails after an answer', 'GET', `/partner/orders/${order.id}/details`);
 }
 
 async function webhooks(owner: RecordedPerson, world: World): Promise<void> {
@@ -257,7 +260,7 @@ async function refusals(recording: Recording, world: World, owner: RecordedPerso
     headers: { Origin: 'https://evil.example' },
   });
   recording.take('beginSignIn from another page', 'POST /cabinet/api/sign-in/options', foreign);
-  await owner.take('getOrder of nothing', 'GET', `/orders/${nowhere}`);
+  await owner.take('getOrder of nothing', 'GET', `/partner/orders/${nowhere}`);
   await owner.take('getSession at no path', 'GET', '/nowhere');
   await owner.take('getSession by another method', 'PUT', '/session');
 }

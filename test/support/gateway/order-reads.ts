@@ -13,6 +13,7 @@ export function orderReads(orm: MikroORM): OrderReads {
     offers: {} as ActionOffers,
     pages: new OrderPages([], null),
     paymentUri: () => null,
+    explorerUrl: () => null,
     depositGraceSec: 600,
   });
 }

@@ -151,10 +151,12 @@ const requests: Readonly<Record<string, Prepare>> = {
   }),
   listOrders: async (world, { account }) => {
     const { id } = await world.gateway.order({}, account.key);
-    return { query: `search=${id}`, shows: id };
+    return { query: `ids=${id}`, shows: id };
   },
   getOrder: async (world, { account }) => ({ path: (await world.gateway.order({}, account.key)).id }),
-  answerOrder: async (world, { account }) => {
+  getOrderDetails: async (world, { account }) => ({ path: (await world.gateway.order({}, account.key)).id }),
+  listOrderEvents: async (world, { account }) => ({ path: (await world.gateway.order({}, account.key)).id }),
+  actOnOrder: async (world, { account }) => {
     const { id } = await world.gateway.order({}, account.key);
     await askAbout(world.gateway.query, id, world.gateway.clock.now());
     return { path: id, body: { action_id: 'act_3', action: 'refund' } };

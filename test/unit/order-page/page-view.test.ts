@@ -26,6 +26,7 @@ const deposit: DepositDetails = {
   role: 'main',
   refundObstacle: null,
   seenAt: '2026-11-23T10:04:31.000Z',
+  explorerUrl: null,
 };
 const refund: PaymentDetails = {
   txid: 'f00d',
@@ -40,6 +41,7 @@ const refund: PaymentDetails = {
   depositTxid: '4a5e1e4b',
   address: 'bc1qrefund',
   tag: null,
+  explorerUrl: null,
 };
 
 interface Changes {

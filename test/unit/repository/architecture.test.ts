@@ -243,7 +243,6 @@ const layers: Record<string, readonly string[]> = {
     'base/limits',
     'config',
     'generated',
-    'market/currencies',
     'market/rates',
     'operations',
     'orders',

@@ -19,7 +19,9 @@ import { GatewayError } from '../../../web/ui/failure.ts';
 
 describe('what the cabinet asks of the list of orders', () => {
   it('comes from the address, without what no filter knows', () => {
-    expect(askedOrders({})).toEqual({ limit: 25 });
+    expect(askedOrders({})).toEqual({ limit: 25, include: ['details'] });
+    expect(askedOrders({ q: 'xp-7k2m9q' })).toMatchObject({ ids: ['xp-7k2m9q'] });
+    expect(askedOrders({ q: '0199c0de-7a11-7c3e-9a4e-5d2f6b7c8d90' })).not.toHaveProperty('external_id');
     expect(
       askedOrders({
         q: 'cart-1',
@@ -30,7 +32,8 @@ describe('what the cabinet asks of the list of orders', () => {
       }),
     ).toEqual({
       limit: 25,
-      search: 'cart-1',
+      include: ['details'],
+      external_id: 'cart-1',
       status: ['completed', 'failed'],
       coin: 'BTC',
       created_from: '2026-11-01T00:00:00.000Z',
@@ -38,6 +41,7 @@ describe('what the cabinet asks of the list of orders', () => {
     });
     expect(askedOrders({ status: 'unknown', from: '2026-99-99', to: 'soon', cursor: 'abc' })).toEqual({
       limit: 25,
+      include: ['details'],
       cursor: 'abc',
     });
   });
@@ -87,10 +91,8 @@ describe('the timeline of an order', () => {
       coin: 'USDT',
       network: 'TRC20',
       amount: '9.5',
-      fee: '1',
-      state: 'confirmed',
-      address: 'TUser',
-      tag: null,
+      state: 'confirmed' as const,
+      created_at: at(140),
       explorer_url: null,
     };
     const moments = momentsOf({
@@ -132,6 +134,8 @@ describe('the timeline of an order', () => {
           confirmations: 1,
           state: 'credited',
           role: 'main',
+          output_index: 0,
+          refund_obstacle: null,
           explorer_url: null,
           seen_at: at(60),
         },

@@ -457,63 +457,6 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
-    "/orders": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Orders, newest first */
-        get: operations["listOrders"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/orders/{order_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** An order with its parts and its history */
-        get: operations["getOrder"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/orders/{order_id}/actions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Answer what to do with a deposit
-         * @description Answers the `action_required` of the order. An exchange names the `amount_to` that was shown,
-         *     or takes the present offer without one. Nothing asked, or an answer that is not possible, is
-         *     409 `action_not_available`. An older question, or an amount that is no longer offered, is 409
-         *     `action_stale`: read the order again. The order moves a moment later.
-         */
-        post: operations["answerOrder"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/statements": {
         parameters: {
             query?: never;
@@ -599,8 +542,6 @@ export type components = {
         InvitationToken: string;
         /** @enum {string} */
         Role: "owner" | "developer" | "finance" | "viewer";
-        /** @enum {string} */
-        OrderStatus: "waiting_deposit" | "confirming" | "exchanging" | "sending" | "refunding" | "completed" | "expired" | "refunded" | "failed";
         /**
          * @description What a role may do.
          * @enum {string}
@@ -782,120 +723,6 @@ export type components = {
             created_at: components["schemas"]["Time"];
             expires_at: components["schemas"]["Time"] | null;
             last_used_at: components["schemas"]["Time"] | null;
-        };
-        /** @enum {string} */
-        ActionChoice: "exchange" | "refund";
-        AnswerOrder: {
-            action_id: string;
-            action: components["schemas"]["ActionChoice"];
-            amount_to?: string;
-        };
-        OrderAnswer: {
-            /** Format: uuid */
-            order_id: string;
-            action_id: string;
-            action: components["schemas"]["ActionChoice"];
-        };
-        /** @description A question about a deposit. Without an answer it is refunded at the deadline. */
-        ActionRequired: {
-            /** @description New for each question. */
-            id: string;
-            /** @enum {string} */
-            reason: "late" | "underpaid" | "overpaid" | "price_moved";
-            deadline: components["schemas"]["Time"];
-            /** @description Null while none is offered. */
-            exchange: {
-                amount_to: components["schemas"]["Amount"];
-                valid_until: components["schemas"]["Time"];
-            } | null;
-            /** @description Null when the deposit does not cover the fee of its network. */
-            refund: {
-                amount: components["schemas"]["Amount"];
-                /** @description Whether the refund address must be set first. */
-                needs_address: boolean;
-            } | null;
-        };
-        Order: {
-            /** Format: uuid */
-            id: string;
-            short_id: string;
-            external_id: string | null;
-            status: components["schemas"]["OrderStatus"];
-            is_held: boolean;
-            /** @description Whether it waits for an answer. */
-            is_asked: boolean;
-            coin_from: string;
-            network_from: string;
-            amount_from: components["schemas"]["Amount"];
-            coin_to: string;
-            network_to: string;
-            amount_to: components["schemas"]["Amount"];
-            /** @enum {string} */
-            rate_type: "float" | "fixed";
-            created_at: components["schemas"]["Time"];
-            expires_at: components["schemas"]["Time"];
-        };
-        OrderDetails: components["schemas"]["Order"] & {
-            rate: components["schemas"]["Amount"];
-            service_fee: components["schemas"]["Amount"];
-            network_fee: components["schemas"]["Amount"];
-            partner_markup: components["schemas"]["Amount"];
-            deposit_address: string;
-            deposit_tag: string | null;
-            recipient_address: string;
-            recipient_tag: string | null;
-            refund_address: string | null;
-            refund_tag: string | null;
-            confirmations: number | null;
-            confirmations_required: number;
-            metadata: {
-                [key: string]: string;
-            } | null;
-            /** @description The order page. Null without one. */
-            public_url: string | null;
-            action_required: components["schemas"]["ActionRequired"] | null;
-            /** @description Sentences that say why the deposit is or was returned. Null without a return. */
-            refund_reason: string | null;
-            deposits: components["schemas"]["Deposit"][];
-            payout: components["schemas"]["Payment"] | null;
-            refunds: components["schemas"]["Payment"][];
-            /** @description Oldest first. */
-            events: {
-                seq: number;
-                /** @description The same as in webhooks. */
-                event_id: string;
-                type: string;
-                status: components["schemas"]["OrderStatus"];
-                previous_status: components["schemas"]["OrderStatus"] | null;
-                cause: string;
-                at: components["schemas"]["Time"];
-            }[];
-        };
-        Deposit: {
-            txid: string;
-            coin: string;
-            network: string;
-            amount: components["schemas"]["Amount"];
-            confirmations: number;
-            state: string;
-            role: string;
-            /** @description Null where coins have no value. */
-            explorer_url: string | null;
-            seen_at: components["schemas"]["Time"];
-        };
-        Payment: {
-            txid: string | null;
-            coin: string;
-            network: string;
-            amount: components["schemas"]["Amount"];
-            fee: components["schemas"]["Amount"];
-            state: string;
-            address: string;
-            tag: string | null;
-            /** @description Null without a transaction */
-            explorer_url: string | null;
-            sent_at: components["schemas"]["Time"] | null;
-            confirmed_at: components["schemas"]["Time"] | null;
         };
         Month: {
             /** @description In UTC: 2026-11. */
@@ -1633,98 +1460,6 @@ export interface operations {
             default: components["responses"]["Refusal"];
         };
     };
-    listOrders: {
-        parameters: {
-            query?: {
-                /** @description An order id, short id or external id. */
-                search?: string;
-                status?: components["schemas"]["OrderStatus"][];
-                /** @description Either coin of the order. */
-                coin?: string;
-                created_from?: components["schemas"]["Time"];
-                created_to?: components["schemas"]["Time"];
-                /** @description Rows of the page. Without it, 50. */
-                limit?: components["parameters"]["Limit"];
-                /** @description The `next_cursor` of the page before. */
-                cursor?: components["parameters"]["Cursor"];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["Order"][];
-                        has_more: components["schemas"]["HasMore"];
-                        next_cursor: components["schemas"]["NextCursor"];
-                    };
-                };
-            };
-            default: components["responses"]["Refusal"];
-        };
-    };
-    getOrder: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                order_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The order. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OrderDetails"];
-                };
-            };
-            default: components["responses"]["Refusal"];
-        };
-    };
-    answerOrder: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the answer count once. A repetition gets the first result. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                order_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["AnswerOrder"];
-            };
-        };
-        responses: {
-            /** @description The answer, as it was stored. */
-            200: {
-                headers: {
-                    /** @description `true` when this is the stored result of an earlier request. */
-                    "Idempotent-Replayed"?: "true";
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OrderAnswer"];
-                };
-            };
-            default: components["responses"]["Refusal"];
-        };
-    };
     listStatements: {
         parameters: {
             query?: never;
@@ -1866,13 +1601,15 @@ export const places = {
   rollKey: { method: 'POST', path: '/keys/{key_id}/roll' },
   revokeKey: { method: 'POST', path: '/keys/{key_id}/revoke' },
   setKeyNetworks: { method: 'PUT', path: '/keys/{key_id}/networks' },
-  listOrders: { method: 'GET', path: '/orders' },
-  getOrder: { method: 'GET', path: '/orders/{order_id}' },
-  answerOrder: { method: 'POST', path: '/orders/{order_id}/actions' },
   listStatements: { method: 'GET', path: '/statements' },
   getStatement: { method: 'GET', path: '/statements/{month}' },
   getStatementCsv: { method: 'GET', path: '/statements/{month}/csv' },
   listAudit: { method: 'GET', path: '/audit' },
+  listOrders: { method: 'GET', path: '/partner/orders' },
+  getOrder: { method: 'GET', path: '/partner/orders/{order_id}' },
+  actOnOrder: { method: 'POST', path: '/partner/orders/{order_id}/actions' },
+  getOrderDetails: { method: 'GET', path: '/partner/orders/{order_id}/details' },
+  listOrderEvents: { method: 'GET', path: '/partner/orders/{order_id}/events' },
   listWebhookEndpoints: { method: 'GET', path: '/partner/webhook-endpoints' },
   createWebhookEndpoint: { method: 'POST', path: '/partner/webhook-endpoints' },
   deleteWebhookEndpoint: { method: 'DELETE', path: '/partner/webhook-endpoints/{endpoint_id}' },

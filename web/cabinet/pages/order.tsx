@@ -5,12 +5,13 @@ import { duration, phrase, words } from '../../ui/format.ts';
 import { Loaded, PageHead, StatusBadge } from '../../ui/page.tsx';
 import { Amount, Badge, Card, Copy, Empty, Facts, Notice, Time } from '../../ui/parts.tsx';
 import { QrCode } from '../../ui/qr-code.tsx';
-import { call, query, type Schemas } from '../api.ts';
+import { call, type PartnerSchemas } from '../api.ts';
 import { momentsOf } from '../moments.ts';
 import { Allowed, useMay } from '../session.tsx';
 import { type Action, ActionButtons, useAction } from '../shared.tsx';
+import { type WholeOrder, wholeOrder } from '../whole-order.ts';
 
-type OrderView = Schemas['OrderDetails'];
+type Question = PartnerSchemas['ActionRequired'];
 
 /** An order that has ended does not change any more. */
 const ends: ReadonlySet<string> = new Set(['completed', 'expired', 'refunded', 'failed']);
@@ -27,7 +28,7 @@ export function Order(): ReactNode {
 function Asked(): ReactNode {
   const { id = '' } = useParams({ strict: false });
   const order = useQuery({
-    ...query('getOrder', { path: { order_id: id } }),
+    ...wholeOrder(id),
     refetchInterval: ({ state: { data } }) => (data && ends.has(data.status) ? false : 5_000),
   });
   return (
@@ -48,7 +49,8 @@ function Crumb(): ReactNode {
   );
 }
 
-function Content({ order }: { order: OrderView }): ReactNode {
+function Content({ order }: { order: WholeOrder }): ReactNode {
+  const { terms } = order;
   return (
     <>
       <PageHead
@@ -57,15 +59,15 @@ function Content({ order }: { order: OrderView }): ReactNode {
         lead={
           <span className="headline">
             <span className="strong">
-              {order.amount_from} {order.coin_from} <span className="arrow">→</span> {order.amount_to} {order.coin_to}
+              {terms.amount_from} {order.coin_from} <span className="arrow">→</span> {terms.amount_to} {order.coin_to}
             </span>
             <StatusBadge status={order.status} />
             <Badge>{order.rate_type === 'fixed' ? 'Fixed rate' : 'Float rate'}</Badge>
-            {order.is_held ? <Badge tone="warn">Held</Badge> : null}
+            {order.hold ? <Badge tone="warn">Held</Badge> : null}
           </span>
         }
       />
-      {order.is_held ? (
+      {order.hold ? (
         <Notice tone="warn">
           Held for a check. Nothing is paid until it is released; the gateway's staff act next.
         </Notice>
@@ -88,18 +90,20 @@ function Content({ order }: { order: OrderView }): ReactNode {
 }
 
 /** Why the deposit is returned, what of it, and to which address. */
-function Returned({ order }: { order: OrderView }): ReactNode {
-  const { refund_reason: reason, refunds } = order;
-  if (reason === null) return null;
+function Returned({ order }: { order: WholeOrder }): ReactNode {
+  const { people, refunds } = order;
+  const reason = people?.refund_reason;
+  if (!reason) return null;
   const isDone = order.status === 'refunded';
   return (
     <Notice tone={isDone ? 'info' : 'warn'}>
       <p>
         <b>{isDone ? 'The deposit was returned.' : 'The deposit is to be returned.'}</b> {reason}
       </p>
-      {refunds.map(({ amount, coin, fee, address }, index) => (
+      {refunds.map(({ amount, coin, fee }, index) => (
         <p key={index}>
-          <Amount value={amount} coin={coin} /> to <span className="mono breaks">{address}</span>
+          <Amount value={amount} coin={coin} /> to{' '}
+          <span className="mono breaks">{people?.refunded_to[index]?.address}</span>
           {fee === '0' ? null : (
             <>
               , after the network fee of <Amount value={fee} coin={coin} />
@@ -112,11 +116,11 @@ function Returned({ order }: { order: OrderView }): ReactNode {
 }
 
 /** A transaction, with the way to an explorer where coins have value. */
-function Transaction({ txid, url }: { txid: string; url: string | null }): ReactNode {
+function Transaction({ txid, url }: { txid: string; url: string | null | undefined }): ReactNode {
   return (
     <>
       <Copy text={txid} label="transaction" short />
-      {url === null ? null : (
+      {!url ? null : (
         <>
           {' '}
           <a href={url} target="_blank" rel="noopener noreferrer">
@@ -128,7 +132,7 @@ function Transaction({ txid, url }: { txid: string; url: string | null }): React
   );
 }
 
-const reasons: Readonly<Record<Schemas['ActionRequired']['reason'], string>> = {
+const reasons: Readonly<Record<Question['reason'], string>> = {
   late: 'The deposit came after the window of the order.',
   underpaid: 'The deposit is smaller than expected.',
   overpaid: 'The deposit is larger than expected.',
@@ -136,7 +140,7 @@ const reasons: Readonly<Record<Schemas['ActionRequired']['reason'], string>> = {
 };
 
 /** The open question, if there is one. The dialog of an answer stays when the question is gone. */
-function Decision({ order }: { order: OrderView }): ReactNode {
+function Decision({ order }: { order: WholeOrder }): ReactNode {
   const [dialog, start] = useAction();
   return (
     <>
@@ -147,15 +151,12 @@ function Decision({ order }: { order: OrderView }): ReactNode {
 }
 
 /** The question about a deposit, with the answers that are possible now. */
-function Question(props: {
-  order: OrderView;
-  of: Schemas['ActionRequired'];
-  start: (action: Action) => void;
-}): ReactNode {
+function Question(props: { order: WholeOrder; of: Question; start: (action: Action) => void }): ReactNode {
   const { order, of } = props;
   const may = useMay();
-  const { exchange, refund } = of;
-  const needsAddress = refund?.needs_address ?? false;
+  const exchange = of.actions.find(({ action }) => action === 'exchange');
+  const refund = of.actions.find(({ action }) => action === 'refund');
+  const needsAddress = refund?.needs !== undefined;
   return (
     <Card title="What to do with the deposit?" tools={<Badge tone="bad">Decide</Badge>} className="question">
       <div className="stack tight">
@@ -165,7 +166,7 @@ function Question(props: {
             [
               'Exchange pays',
               exchange ? (
-                <Amount key="e" value={exchange.amount_to} coin={order.coin_to} />
+                <Amount key="e" value={exchange.amount_to ?? ''} coin={order.coin_to} />
               ) : (
                 'Not offered at this moment'
               ),
@@ -173,7 +174,7 @@ function Question(props: {
             [
               'Refund pays',
               refund ? (
-                <Amount key="r" value={refund.amount} coin={order.coin_from} />
+                <Amount key="r" value={refund.amount ?? ''} coin={order.coin_from} />
               ) : (
                 'Not possible: the deposit does not cover the network fee'
               ),
@@ -192,8 +193,8 @@ function Question(props: {
             <ActionButtons
               start={props.start}
               of={[
-                exchange && answerAction(order, of, { action: 'exchange', amount_to: exchange.amount_to }),
-                refund && !needsAddress && answerAction(order, of, { action: 'refund' }),
+                exchange ? answerAction(order, of, exchange) : null,
+                refund && !needsAddress ? answerAction(order, of, refund) : null,
               ]}
             />
           </div>
@@ -205,28 +206,28 @@ function Question(props: {
   );
 }
 
-type Choice = Pick<Schemas['AnswerOrder'], 'action' | 'amount_to'>;
-
 /** A repetition after a lost connection sends the same key, so that the answer counts once. */
-function answerAction(order: OrderView, { id }: Schemas['ActionRequired'], choice: Choice): Action {
+function answerAction(order: WholeOrder, { id }: Question, offer: Question['actions'][number]): Action {
   const idempotencyKey = crypto.randomUUID();
-  const isExchange = choice.action === 'exchange';
+  const { action, amount_to } = offer;
+  const isExchange = action === 'exchange';
   return {
     name: isExchange ? 'Exchange' : 'Refund',
     icon: isExchange ? 'play' : 'refresh',
     title: isExchange ? 'Exchange the deposit' : 'Refund the deposit',
     about: isExchange
-      ? `The user gets ${choice.amount_to} ${order.coin_to}. This cannot be taken back.`
-      : `The user gets the deposit back, less the network fee, at ${order.refund_address}. This cannot be taken back.`,
+      ? `The user gets ${amount_to} ${order.coin_to}. This cannot be taken back.`
+      : `The user gets the deposit back, less the network fee, at ${order.people?.refund_address}. This cannot be taken back.`,
     isPrimary: isExchange,
     run: async () => {
-      await call('answerOrder', { path: { order_id: order.id }, body: { action_id: id, ...choice }, idempotencyKey });
+      const body = { action_id: id, action, ...(amount_to === undefined ? {} : { amount_to }) };
+      await call('actOnOrder', { path: { order_id: order.id }, body, idempotencyKey });
       return null;
     },
   };
 }
 
-function Timeline({ order }: { order: OrderView }): ReactNode {
+function Timeline({ order }: { order: WholeOrder }): ReactNode {
   const moments = momentsOf(order);
   return (
     <Card title="What happened">
@@ -251,7 +252,7 @@ function Timeline({ order }: { order: OrderView }): ReactNode {
   );
 }
 
-function Deposit({ order }: { order: OrderView }): ReactNode {
+function Deposit({ order }: { order: WholeOrder }): ReactNode {
   const isWaiting = order.status === 'waiting_deposit';
   return (
     <Card title={isWaiting ? 'Waits for the deposit' : 'Deposit'}>
@@ -261,13 +262,20 @@ function Deposit({ order }: { order: OrderView }): ReactNode {
         ) : null}
         <Facts
           of={[
-            ['Amount', <Amount key="a" value={order.amount_from} coin={order.coin_from} />],
+            ['Amount', <Amount key="a" value={order.terms.amount_from} coin={order.coin_from} />],
             ['Network', order.network_from],
-            ['Memo or tag', order.deposit_tag === null ? null : <Copy key="m" text={order.deposit_tag} label="memo" />],
+            [
+              'Memo or tag',
+              order.deposit_address_tag === null ? null : (
+                <Copy key="m" text={order.deposit_address_tag} label="memo" />
+              ),
+            ],
             ['Address', <Copy key="d" text={order.deposit_address} label="deposit address" />],
             [
               'Confirmations',
-              order.confirmations === null ? null : `${order.confirmations} of ${order.confirmations_required}`,
+              order.deposit_confirmations === null
+                ? null
+                : `${order.deposit_confirmations} of ${order.deposit_confirmations_required}`,
             ],
             ['Until', isWaiting ? <Time key="t" at={order.expires_at} /> : null],
           ]}
@@ -277,7 +285,16 @@ function Deposit({ order }: { order: OrderView }): ReactNode {
   );
 }
 
-function Money({ order }: { order: OrderView }): ReactNode {
+/** What an order pays, and to which address. */
+function paymentsOf({ payout, refunds, people, recipient_address }: WholeOrder) {
+  const recipient = { address: recipient_address, tag: people?.recipient_address_tag ?? null };
+  return [
+    ...(payout ? [{ ...payout, name: 'Payout', to: recipient, fee: undefined }] : []),
+    ...refunds.map((refund, index) => ({ ...refund, name: 'Refund', to: people?.refunded_to[index] })),
+  ];
+}
+
+function Money({ order }: { order: WholeOrder }): ReactNode {
   const { deposits, payout, refunds } = order;
   if (deposits.length === 0 && payout === null && refunds.length === 0) {
     return (
@@ -309,10 +326,7 @@ function Money({ order }: { order: OrderView }): ReactNode {
             />
           </li>
         ))}
-        {[
-          ...(payout ? [['Payout', payout] as const] : []),
-          ...refunds.map((refund) => ['Refund', refund] as const),
-        ].map(([name, { txid, coin, network, amount, fee, state, address, tag, explorer_url, ...at }], index) => (
+        {paymentsOf(order).map(({ name, txid, coin, network, amount, fee, state, to, explorer_url, ...at }, index) => (
           <li key={`${name} ${index}`} className="item">
             <header>
               <h3 className="item-title">
@@ -325,10 +339,10 @@ function Money({ order }: { order: OrderView }): ReactNode {
             <Facts
               of={[
                 ['Network', network],
-                ['To', <Copy key="to" text={address} label="address" />],
-                ['Memo or tag', tag],
+                ['To', to ? <Copy key="to" text={to.address} label="address" /> : null],
+                ['Memo or tag', to?.tag ?? null],
                 ['Transaction', txid ? <Transaction key="t" txid={txid} url={explorer_url} /> : null],
-                ['Network fee', <Amount key="f" value={fee} coin={coin} />],
+                ['Network fee', fee === undefined ? null : <Amount key="f" value={fee} coin={coin} />],
                 ['Sent', at.sent_at ? <Time key="s" at={at.sent_at} /> : null],
                 ['Confirmed', at.confirmed_at ? <Time key="c" at={at.confirmed_at} /> : null],
               ]}
@@ -340,8 +354,8 @@ function Money({ order }: { order: OrderView }): ReactNode {
   );
 }
 
-function Terms({ order }: { order: OrderView }): ReactNode {
-  const { coin_from: from, coin_to: to } = order;
+function Terms({ order }: { order: WholeOrder }): ReactNode {
+  const { coin_from: from, coin_to: to, terms } = order;
   return (
     <Card title="Terms">
       <Facts
@@ -349,31 +363,32 @@ function Terms({ order }: { order: OrderView }): ReactNode {
           [
             'Rate',
             <span key="r">
-              1 {from} = <Amount value={order.rate} coin={to} />
+              1 {from} = <Amount value={terms.rate} coin={to} />
             </span>,
           ],
-          ['Service fee', <Amount key="s" value={order.service_fee} coin={to} />],
-          ['Your markup', <Amount key="m" value={order.partner_markup} coin={to} />],
-          ['Network fee', <Amount key="n" value={order.network_fee} coin={to} />],
-          ['User gets', <Amount key="g" value={order.amount_to} coin={to} />],
+          ['Service fee', <Amount key="s" value={terms.service_fee} coin={to} />],
+          ['Your markup', <Amount key="m" value={terms.partner_markup} coin={to} />],
+          ['Network fee', <Amount key="n" value={terms.network_fee} coin={to} />],
+          ['User gets', <Amount key="g" value={terms.amount_to} coin={to} />],
         ]}
       />
     </Card>
   );
 }
 
-function Ids({ order }: { order: OrderView }): ReactNode {
+function Ids({ order }: { order: WholeOrder }): ReactNode {
+  const { people } = order;
   return (
     <Card title="Addresses and ids">
       <Facts
         of={[
           ['Recipient', <Copy key="r" text={order.recipient_address} label="recipient address" />],
-          ['Recipient tag', order.recipient_tag],
+          ['Recipient tag', people?.recipient_address_tag ?? null],
           [
             'Refund to',
-            order.refund_address ? <Copy key="f" text={order.refund_address} label="refund address" /> : 'Not set',
+            people?.refund_address ? <Copy key="f" text={people.refund_address} label="refund address" /> : 'Not set',
           ],
-          ['Refund tag', order.refund_tag],
+          ['Refund tag', people?.refund_address_tag ?? null],
           ['Order id', <Copy key="i" text={order.id} label="order id" />],
           ['External id', order.external_id ? <Copy key="e" text={order.external_id} label="external id" /> : null],
           ['Created', <Time key="c" at={order.created_at} />],

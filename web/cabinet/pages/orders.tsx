@@ -6,12 +6,12 @@ import { Icon } from '../../ui/icon.tsx';
 import { Loaded, PageButtons, PageHead, StatusBadge, TextFilter } from '../../ui/page.tsx';
 import { Ago, Amount, Asset, Badge, Empty, Table } from '../../ui/parts.tsx';
 import type { Search } from '../../ui/search.ts';
-import { type Asked, query, type Schemas } from '../api.ts';
+import { type Asked, type PartnerSchemas, query } from '../api.ts';
 import { askedOrders } from '../order-filter.ts';
 import { Allowed, useMay } from '../session.tsx';
 import { OrderLink } from '../shared.tsx';
 
-type OrderRow = Schemas['Order'];
+type OrderRow = PartnerSchemas['ListedOrder'];
 
 const views = [
   ['All', ''],
@@ -161,7 +161,7 @@ function Rows({ orders }: { orders: readonly OrderRow[] }): ReactNode {
           </>
         }
       >
-        {orders.map((order) => (
+        {orders.map(({ details, ...order }) => (
           <tr key={order.id}>
             <td>
               <OrderLink id={order.id} shortId={order.short_id} />
@@ -169,19 +169,19 @@ function Rows({ orders }: { orders: readonly OrderRow[] }): ReactNode {
             <td>
               <span className="row tight">
                 <StatusBadge status={order.status} />
-                {order.is_held ? <Badge tone="warn">Held</Badge> : null}
-                {order.is_asked ? <Badge tone="bad">Decide</Badge> : null}
+                {details?.hold ? <Badge tone="warn">Held</Badge> : null}
+                {details?.action_required ? <Badge tone="bad">Decide</Badge> : null}
               </span>
             </td>
             <td className="number">
-              <Amount value={order.amount_from} decimals={8} />
+              <Amount value={details?.terms.amount_from ?? order.amount_from_expected} decimals={8} />
               <Asset coin={order.coin_from} network={order.network_from} />
             </td>
             <td className="number">
-              <Amount value={order.amount_to} decimals={8} />
+              <Amount value={details?.terms.amount_to ?? order.amount_to_expected} decimals={8} />
               <Asset coin={order.coin_to} network={order.network_to} />
             </td>
-            <td className="cut partner-cell muted">{order.external_id ?? '–'}</td>
+            <td className="cut partner-cell muted">{details?.external_id ?? '–'}</td>
             <td className="number muted">
               <Ago at={order.created_at} />
             </td>

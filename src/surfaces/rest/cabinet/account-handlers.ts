@@ -1,36 +1,18 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { shownAddress } from '../../../accounts/members/own-keys.ts';
 import { keyScopes } from '../../../accounts/partners/key-scope.ts';
 import { maxLiveKeys } from '../../../accounts/partners/partner-service.ts';
-import { fieldError } from '../../../base/errors.ts';
-import { type Big, parseDecimal } from '../../../base/money.ts';
-import type { PartnerScope } from '../../../orders/order-scope.ts';
-import { newestFirst } from '../../../orders/read/order-walk.ts';
-import { refundSentences } from '../../../orders/read/refund-reasons.ts';
-import { orderNamed } from '../../../orders/short-id.ts';
 import { memberOf } from '../api/call.ts';
-import { repeatable, replayedHeader } from '../api/idempotency-header.ts';
-import { moment, plainText, wholeNumber } from '../api/query-values.ts';
+import { moment, wholeNumber } from '../api/query-values.ts';
 import type { CabinetParts } from './cabinet-parts.ts';
-import { type CabinetHandlers, cabinetApiRoot, type Schemas } from './contract.ts';
-import { actionView, depositView, entryView, keyView, monthView, orderView, paymentView, text } from './views.ts';
+import type { CabinetHandlers } from './contract.ts';
+import { entryView, keyView, monthView, text } from './views.ts';
 
 const usualLimit = 50;
 
-/** @throws AppError invalid_amount for text that is no exact amount. */
-function exactAmount(field: string, text: string): Big {
-  const amount = parseDecimal(text);
-  if (amount) return amount;
-  throw fieldError('invalid_amount', field, `${field} must be a plain decimal`);
-}
-
-/** Keys, orders and reports. */
+/** Keys and reports. */
 export function accountHandlers(parts: CabinetParts) {
-  const { keys, orders, statements, glance, cursors, audit, orm, turns } = parts;
+  const { keys, statements, glance, cursors, audit, orm, turns } = parts;
   const own = (request: Parameters<typeof memberOf>[0]) => memberOf(request).partner.id;
-  const scopeOf = (request: Parameters<typeof memberOf>[0]): PartnerScope => {
-    return { kind: 'partner', partnerId: own(request) };
-  };
   return {
     getHome: async (request) => {
       const { partner, memberId } = memberOf(request);
@@ -126,90 +108,6 @@ export function accountHandlers(parts: CabinetParts) {
         return { result, target: `key:${keyId}`, before: { networks: result.before }, after: { networks } };
       });
       return { body: keyView(key, keys.now()) };
-    },
-    listOrders: async (request) => {
-      const { status, created_from, created_to, cursor } = request.query;
-      const limit = wholeNumber(request.query.limit, usualLimit);
-      const search = plainText('search', request.query.search);
-      const isName = search !== null && orderNamed(search) !== null;
-      const filter = {
-        statuses: status ?? null,
-        names: isName ? [search] : null,
-        externalId: isName ? null : search,
-        createdFrom: moment('created_from', created_from),
-        createdTo: moment('created_to', created_to),
-        coinFrom: plainText('coin', request.query.coin),
-      };
-      const page = await orders.list(scopeOf(request), {
-        filter,
-        orderBy: newestFirst,
-        page: { first: limit, after: cursor ?? null },
-        withDetails: true,
-      });
-      const data = page.orders.map(({ row: { order, details } }) => orderView(order, details));
-      return { body: { data, ...moreAfter(page.nextCursor) } };
-    },
-    getOrder: async (request) => {
-      const scope = scopeOf(request);
-      const { order_id: name } = request.path;
-      const { order, details, destinations } = await orders.whole(scope, name);
-      const { events } = await orders.events(scope, name);
-      const { terms } = details;
-      return {
-        body: {
-          ...orderView(order, details),
-          rate: terms.rate,
-          service_fee: terms.serviceFee,
-          network_fee: terms.networkFee,
-          partner_markup: terms.partnerMarkup,
-          deposit_address: order.depositAddress,
-          deposit_tag: order.depositAddressTag,
-          recipient_address: order.recipientAddress,
-          recipient_tag: destinations.recipientTag,
-          refund_address: destinations.refundAddress,
-          refund_tag: destinations.refundTag,
-          confirmations: order.depositConfirmations,
-          confirmations_required: order.depositConfirmationsRequired,
-          metadata: details.metadata,
-          public_url: details.publicUrl,
-          action_required: details.actionRequired && actionView(details.actionRequired),
-          refund_reason:
-            details.refundReason &&
-            refundSentences(details.refundReason, {
-              ...order,
-              partnerName: (await parts.partners.get(scope.partnerId)).name,
-            }).join(' '),
-          deposits: details.deposits.map((deposit) => depositView(deposit, parts.explorers)),
-          payout: details.payout && paymentView(details.payout, parts.explorers),
-          refunds: details.refunds.map((refund) => paymentView(refund, parts.explorers)),
-          events: events.map(({ previousStatus, eventId, ...event }) => {
-            return { ...event, event_id: eventId, previous_status: previousStatus };
-          }),
-        },
-      };
-    },
-    answerOrder: async (request) => {
-      const caller = memberOf(request);
-      const { memberId } = caller;
-      const { action_id: actionId, action, amount_to: amountText } = request.body;
-      const amountTo = amountText === undefined ? null : exactAmount('amount_to', amountText);
-      const target = (orderId: string) => `POST ${cabinetApiRoot}/orders/${orderId}/actions`;
-      // Made once for its refusal of a malformed key, which needs no order.
-      repeatable(request.call, target(''));
-      const asked = {
-        orderName: request.path.order_id,
-        caller,
-        repeatable: (orderId: string) => repeatable(request.call, target(orderId)),
-        answer: async (_em: EntityManager, orderId: string) =>
-          JSON.stringify({ order_id: orderId, action_id: actionId, action } satisfies Schemas['OrderAnswer']),
-        audit: (em: EntityManager, orderId: string) =>
-          audit.write(em, parts.actor(memberId, request.call), 'answerOrder', 'in the cabinet', {
-            target: `order:${orderId}`,
-            after: { ...request.body },
-          }),
-      };
-      const { body, isReplayed } = await parts.orderService.answer(asked, { actionId, action, amountTo });
-      return { body: JSON.parse(body), headers: replayedHeader(isReplayed) };
     },
     listStatements: async (request) => ({
       body: { data: (await statements.months(own(request), keys.now())).map(monthView), has_more: false },

@@ -22,7 +22,6 @@ import { CabinetTurns } from './cabinet-turns.ts';
 import type { Glance } from './glance.ts';
 import type { OwnLimits } from './own-limits.ts';
 import type { Statements } from './statements.ts';
-import type { Explorers } from './views.ts';
 
 export interface CabinetServices extends WebhookParts {
   /** Scheme and host at which browsers reach the cabinet. */
@@ -39,7 +38,6 @@ export interface CabinetServices extends WebhookParts {
   readonly statements: Statements;
   readonly orders: OrderReads;
   readonly orderService: OrderService;
-  readonly explorers: Explorers;
   readonly cursors: ListCursors;
   /** The cap on open orders of partners without one of their own. */
   readonly maxOpenOrders: number;
@@ -71,6 +69,10 @@ export function cabinetParts(services: CabinetServices): CabinetParts {
     ip: addressPrefix(client.address),
   });
   const turns = new CabinetTurns();
+  const audit = (em: EntityManager, call: Call, id: MemberOperation, about: Omit<AuditedResult<unknown>, 'result'>) => {
+    const by = actor(memberOf({ call }).memberId, call);
+    return services.audit.write(em, by, operationRows[id].auditedAs ?? id, 'in the cabinet', about);
+  };
   const actIn = async <Result>(
     em: EntityManager,
     call: Call,
@@ -78,10 +80,9 @@ export function cabinetParts(services: CabinetServices): CabinetParts {
     change: () => Promise<AuditedResult<Result>>,
   ): Promise<Result> => {
     const member = memberOf({ call });
-    const row = operationRows[operation];
-    await services.members.takeTurn(em, member, row);
+    await services.members.takeTurn(em, member, operationRows[operation]);
     const { result, ...about } = await change();
-    await services.audit.write(em, actor(member.memberId, call), row.auditedAs ?? operation, 'in the cabinet', about);
+    await audit(em, call, operation, about);
     return result;
   };
   return {
@@ -93,6 +94,7 @@ export function cabinetParts(services: CabinetServices): CabinetParts {
     acting: {
       part: (call, work) => turns.part(memberOf({ call }), work),
       act: (em, call, id, change) => actIn(em, call, id as SharedOperation, change),
+      audit: (em, call, id, about) => audit(em, call, id as SharedOperation, about),
     },
   };
 }

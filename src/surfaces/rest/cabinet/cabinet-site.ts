@@ -2,6 +2,9 @@ import type { Limiter } from '../../../base/limits/limiter.ts';
 import type { Config } from '../../../config/settings.ts';
 import type { Answer } from '../api/answer.ts';
 import type { Call } from '../api/call.ts';
+import { actOnOrderHandler } from '../partner/order-choices.ts';
+import { getOrderDetailsHandler, listOrderEventsHandler, listOrdersHandler } from '../partner/order-lists.ts';
+import { getOrderHandler } from '../partner/orders.ts';
 import { webhookHandlers } from '../partner/webhooks.ts';
 import { accountHandlers } from './account-handlers.ts';
 import { cabinetApi } from './cabinet-api.ts';
@@ -26,7 +29,15 @@ export async function cabinetSite(options: CabinetSiteOptions): Promise<(call: C
   const parts = cabinetParts(services);
   const handlers = { ...sessionHandlers(parts), ...accountHandlers(parts) };
   const { sessions, turns, acting } = parts;
-  const sharedHandlers = webhookHandlers(parts, acting);
+  const { orders, orderService } = parts;
+  const sharedHandlers = {
+    listOrders: listOrdersHandler(orders),
+    getOrder: getOrderHandler(orders),
+    getOrderDetails: getOrderDetailsHandler(orders),
+    listOrderEvents: listOrderEventsHandler(orders),
+    actOnOrder: actOnOrderHandler(orderService, orders, acting),
+    ...webhookHandlers(parts, acting),
+  };
   const api = await cabinetApi({ config, origin, limiter, sessions, turns, handlers, sharedHandlers, checksAnswers });
   const pages = cabinetPages();
   return async (call) => (call.path.startsWith(`${cabinetApiRoot}/`) ? api(call) : pages(call));

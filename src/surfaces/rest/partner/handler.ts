@@ -34,6 +34,8 @@ export interface Acting {
    * writes the audit entry.
    */
   act<Result>(em: EntityManager, call: Call, id: OperationId, change: () => Promise<Change<Result>>): Promise<Result>;
+  /** Writes the audit entry of a member's change in the transaction of `em`. None for a key. */
+  audit(em: EntityManager, call: Call, id: OperationId, about: Omit<Change<unknown>, 'result'>): Promise<void>;
 }
 
 /** Finds what an operation itself would refuse in a request that the contract refuses. */

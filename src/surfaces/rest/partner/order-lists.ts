@@ -8,11 +8,18 @@ import type {
   OrderDetails,
   PaymentDetails,
 } from '../../../orders/read/order-details.ts';
-import type { ListedOrder, OrderEventView, OrderPage, OrderReads } from '../../../orders/read/order-reads.ts';
+import type {
+  ListedOrder,
+  OrderEventView,
+  OrderPage,
+  OrderReads,
+  WholeOrder,
+} from '../../../orders/read/order-reads.ts';
 import { newestFirst } from '../../../orders/read/order-walk.ts';
+import { refundSentences } from '../../../orders/read/refund-reasons.ts';
 import { json } from '../api/json.ts';
 import { moment, plainText, wholeNumber } from '../api/query-values.ts';
-import { scopeOf } from './authenticate.ts';
+import { callerOf, scopeOf } from './authenticate.ts';
 import type { Query } from './contract.ts';
 import type { Handler } from './handler.ts';
 import { orderBody } from './orders.ts';
@@ -50,7 +57,23 @@ function listedBody({ order, details }: ListedOrder): Schemas['ListedOrder'] {
 /** GET /partner/orders/{order_id}/details */
 export function getOrderDetailsHandler(orders: OrderReads): Handler<'getOrderDetails'> {
   return async ({ path, call }) => {
-    return { status: 200, body: json(detailsBody(await orders.details(scopeOf(call), path.order_id))) };
+    const whole = await orders.whole(scopeOf(call), path.order_id);
+    const details = detailsBody(whole.details);
+    const caller = callerOf(call);
+    if (caller.kind === 'key') return { status: 200, body: json(details) };
+    return { status: 200, body: json({ ...details, people: peopleBody(whole, caller.partner.name) }) };
+  };
+}
+
+/** What only people of the partner see of an order: where it pays, and why it is refunded. */
+function peopleBody({ order, details, destinations }: WholeOrder, partnerName: string): Schemas['OrderPeople'] {
+  const { refundReason, refunds } = details;
+  return {
+    recipient_address_tag: destinations.recipientTag,
+    refund_address: destinations.refundAddress,
+    refund_address_tag: destinations.refundTag,
+    refund_reason: refundReason && refundSentences(refundReason, { ...order, partnerName }).join(' '),
+    refunded_to: refunds.map(({ address, tag }) => ({ address, tag })),
   };
 }
 
@@ -89,6 +112,7 @@ async function pageOf(
     createdTo: moment('created_to', query.created_to),
     coinFrom: plainText('coin_from', query.coin_from),
     coinTo: plainText('coin_to', query.coin_to),
+    coin: plainText('coin', query.coin),
   };
   const since = moment('updated_since', query.updated_since);
   const limit = wholeNumber(query.limit, usualLimit);
@@ -130,7 +154,8 @@ export function detailsBody(details: OrderDetails): Schemas['OrderDetails'] {
 }
 
 function depositBody(deposit: DepositDetails): Schemas['OrderDeposit'] {
-  const { txid, outputIndex, coin, network, amount, confirmations, state, role, seenAt, refundObstacle } = deposit;
+  const { txid, outputIndex, coin, network, amount, confirmations, state, role } = deposit;
+  const { seenAt, refundObstacle, explorerUrl } = deposit;
   return {
     txid,
     output_index: outputIndex,
@@ -142,6 +167,7 @@ function depositBody(deposit: DepositDetails): Schemas['OrderDeposit'] {
     role,
     seen_at: seenAt,
     refund_obstacle: refundObstacle,
+    explorer_url: explorerUrl,
   };
 }
 
@@ -169,8 +195,9 @@ function refundBody(refund: PaymentDetails): Schemas['OrderRefund'] {
   return { txid, coin, network, ...paid, ...progressBody(refund) };
 }
 
-function progressBody({ state, createdAt, sentAt, confirmedAt }: PaymentDetails) {
-  return { state, created_at: createdAt, sent_at: sentAt, confirmed_at: confirmedAt };
+function progressBody({ state, createdAt, sentAt, confirmedAt, explorerUrl }: PaymentDetails) {
+  const at = { created_at: createdAt, sent_at: sentAt, confirmed_at: confirmedAt };
+  return { state, ...at, explorer_url: explorerUrl };
 }
 
 /** Every question falls back to a refund. */

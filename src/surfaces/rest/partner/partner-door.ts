@@ -63,6 +63,7 @@ export function unknownObject(path: AnyRequest['path']): AppError {
 export const actingForKeys = (lanes: PartnerLanes): Acting => ({
   part: (call, work) => lanes.work(callerOf(call).partner.id, work),
   act: async (_em, _call, _id, change) => (await change()).result,
+  audit: async () => {},
 });
 
 /**
