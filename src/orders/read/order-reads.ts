@@ -356,11 +356,6 @@ export class OrderReads {
     return { ...others, names: admitted.map(({ id }) => id) };
   }
 
-  /** @throws AppError order_not_found, as `OrderService.find` does. */
-  async details(scope: PartnerScope | StaffScope, text: string): Promise<OrderDetails> {
-    return (await this.whole(scope, text)).details;
-  }
-
   /**
    * Reads an order with its details and all its addresses, in one statement.
    *
