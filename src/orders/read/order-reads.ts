@@ -369,11 +369,6 @@ export class OrderReads {
     return order;
   }
 
-  /** @throws AppError order_not_found, as `find`. */
-  async details(scope: PartnerScope | StaffScope, text: string): Promise<OrderDetails> {
-    return (await this.whole(scope, text)).details;
-  }
-
   /**
    * Reads an order with its details and all its addresses, in one statement.
    *

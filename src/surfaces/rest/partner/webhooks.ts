@@ -82,11 +82,11 @@ export function webhookHandlers({ endpoints, deliveries, requests, replays }: We
     },
     deleteWebhookEndpoint: async ({ path, call }) => {
       const before = await own(call, path.endpoint_id);
-      const { id, url } = before;
+      const { id } = before;
       const partnerId = callerOf(call).partner.id;
       await requests.run(partnerId, null, (em) =>
         act(em, call, 'deleteWebhookEndpoint', async () => {
-          await endpoints.delete(partnerId, id, em);
+          const { url } = await endpoints.delete(partnerId, id, em);
           const result = { stored: '', status: 200 as const, orderId: null };
           return { result, target: `webhook:${id}`, before: { url } };
         }),
