@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { Partner } from '../accounts/partners/partner.entity.ts';
 import { sql } from '../base/db/sql.ts';
 import { AppError, errorFromFaults, type FieldFault } from '../base/errors.ts';
 import { isOwnAddress } from '../chains/addresses/own-address.ts';
@@ -110,10 +111,10 @@ export class OrderChanges {
   renewPage(request: ChangeRequest): Promise<ChangedOrder> {
     const { changes, pages } = this.#options;
     return changes.run(request, async ({ em, order, now }) => {
-      const [partner] = await sql<{ isOn: boolean }>(em, 'select order_page as "isOn" from partner where id = ?', [
-        order.partner.id,
-      ]);
-      if (!partner?.isOn) throw new AppError('order_page_off', 'this account has no order pages; ask support for them');
+      const options = { fields: ['orderPage'], disableIdentityMap: true } as const;
+      const partner = await em.findOne(Partner, { id: order.partner.id }, options);
+      if (!partner?.orderPage)
+        throw new AppError('order_page_off', 'this account has no order pages; ask support for them');
       await pages.renew(em, order.id, now);
     });
   }
