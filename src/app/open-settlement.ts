@@ -1,5 +1,4 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { sql } from '../base/db/sql.ts';
 import { JobQueue } from '../base/jobs/job-queue.ts';
 import { every, repeat, warning } from '../base/jobs/repeat.ts';
 import { traced } from '../base/telemetry/tracing.ts';
@@ -7,8 +6,8 @@ import type { ChainAdapter } from '../chains/port/chain-adapter.ts';
 import type { Signer } from '../chains/port/signer.ts';
 import { SandboxChain } from '../chains/sandbox/sandbox-chain.ts';
 import { fixedRateTimes } from '../config/fixed-rates.ts';
-import type { LedgerAsset } from '../ledger/ledger.ts';
 import { Reconciliations, type ReconciliationsOptions } from '../ledger/reconciliations.ts';
+import { Currency } from '../market/currencies/currency.entity.ts';
 import { HistoryTurns, noteVenueBalances } from '../operations/history-turns.ts';
 import { OrderSettler } from '../settlement/order-settler.ts';
 import { type PayoutHolds, reconcileFindings } from '../settlement/pay/payout-holds.ts';
@@ -178,7 +177,7 @@ function historyTurns(
 /** Holds payouts of the assets in which the ledger differs. */
 function holdDifferences(holds: PayoutHolds): NonNullable<ReconciliationsOptions['onCompared']> {
   return async (lasting, em) => {
-    const assets = await sql<LedgerAsset>(em, 'select coin, network from currency');
+    const assets = await em.find(Currency, {}, { fields: ['coin', 'network'] });
     const { found, unseen } = reconcileFindings(lasting, assets);
     await holds.looked('reconciliation', found, unseen, em);
   };

@@ -355,12 +355,8 @@ export class EndpointService {
    */
   async resealOld(): Promise<number> {
     return this.#orm.em.fork().transactional(async (em) => {
-      await sql(
-        em,
-        `update webhook_endpoint set old_secret = null, old_secret_version = null, old_secret_until = null
-          where old_secret_until <= ?::timestamptz`,
-        [this.#clock.now()],
-      );
+      const none = { oldSecret: null, oldSecretVersion: null, oldSecretUntil: null };
+      await em.nativeUpdate(WebhookEndpoint, { oldSecretUntil: { $lte: this.#clock.now() } }, none);
       const { version } = this.#secrets;
       const rows = await em.find(
         WebhookEndpoint,
@@ -422,11 +418,10 @@ export class EndpointService {
 
 /** The partner of an endpoint. @throws AppError endpoint_not_found */
 async function ownerOf(em: EntityManager, id: string): Promise<string> {
-  const [row] = isUuid(id)
-    ? await sql<{ partner_id: string }>(em, 'select partner_id from webhook_endpoint where id = ?', [id])
-    : [];
-  if (!row) throw endpointNotFound();
-  return row.partner_id;
+  const options = { fields: ['partner'], disableIdentityMap: true } as const;
+  const endpoint = isUuid(id) ? await em.findOne(WebhookEndpoint, { id }, options) : null;
+  if (!endpoint) throw endpointNotFound();
+  return endpoint.partner.id;
 }
 
 /** @throws AppError endpoint_disabled */

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { sql } from '../../base/db/sql.ts';
+import { StaffSession } from './staff-session.entity.ts';
 
 /** Ends all sessions of a member, within the caller's unit of work. */
 export async function endSessions(em: EntityManager, staffId: string, now: Date): Promise<void> {
-  await sql(em, 'update staff_session set ended_at = ? where staff_id = ? and ended_at is null', [now, staffId]);
+  await em.nativeUpdate(StaffSession, { staff: staffId, endedAt: null }, { endedAt: now });
 }

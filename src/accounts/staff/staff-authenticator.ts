@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../../base/clock.ts';
-import { sql } from '../../base/db/sql.ts';
 import { type KeyHasher, parseKey } from '../partners/secret-key.ts';
 import { isActive } from './approvals.ts';
 import { StaffMember, type StaffRole } from './staff-member.entity.ts';
@@ -73,11 +72,8 @@ export class StaffAuthenticator {
     if (!session) return null;
     const seenBefore = new Date(now.getTime() - seenEveryMs);
     if (isActivity && session.lastSeenAt <= seenBefore) {
-      await sql(em, 'update staff_session set last_seen_at = ? where id = ? and last_seen_at <= ?', [
-        now,
-        session.id,
-        seenBefore,
-      ]);
+      const notSeen = { id: session.id, lastSeenAt: { $lte: seenBefore } };
+      await em.nativeUpdate(StaffSession, notSeen, { lastSeenAt: now });
     }
     const { id, email, role } = session.staff;
     return { id, email, role, via: 'session', sessionId: session.id, signedInAt: session.createdAt };

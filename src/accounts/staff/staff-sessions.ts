@@ -129,10 +129,7 @@ export class StaffSessions {
   /** Ends one session. Ending an ended session changes nothing. */
   async end(sessionId: string): Promise<void> {
     const em = this.#orm.em.fork();
-    await sql(em, 'update staff_session set ended_at = ? where id = ? and ended_at is null', [
-      this.#clock.now(),
-      sessionId,
-    ]);
+    await em.nativeUpdate(StaffSession, { id: sessionId, endedAt: null }, { endedAt: this.#clock.now() });
   }
 
   /**
@@ -175,7 +172,7 @@ export class StaffSessions {
   async forgetOld(): Promise<void> {
     const now = this.#clock.now();
     const em = this.#orm.em.fork();
-    await sql(em, 'delete from staff_session where expires_at < ?', [new Date(now.getTime() - keepMs)]);
+    await em.nativeDelete(StaffSession, { expiresAt: { $lt: new Date(now.getTime() - keepMs) } });
     await sql(em, 'delete from staff_sign_in where expires_at < ?', [now]);
   }
 

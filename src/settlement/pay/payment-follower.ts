@@ -274,11 +274,8 @@ export class PaymentFollower {
       [payment],
       async (em, changing) => {
         const now = clock.now();
-        await sql(
-          em,
-          'update payment_attempt set dead_at = ?, dead_why = ?, mined_height = null where payment_id = ? and dead_at is null',
-          [now, why, payment.id],
-        );
+        const alive = { paymentId: payment.id, deadAt: null };
+        await em.nativeUpdate(PaymentAttempt, alive, { deadAt: now, deadWhy: why, minedHeight: null });
         // Transactions that replaced one another count as one death.
         const [count] = await sql<{ deaths: number }>(
           em,

@@ -349,11 +349,8 @@ export class PaymentTransactions {
 
   /** Ends a transaction whose signed bytes were never stored, and so were never broadcast. */
   async neverSigned(em: EntityManager, { paymentId, attempt }: PaymentAttempt): Promise<void> {
-    await sql(
-      em,
-      `update payment_attempt set dead_at = ?, dead_why = 'never_signed' where payment_id = ? and attempt = ?`,
-      [this.#options.clock.now(), paymentId, attempt],
-    );
+    const dead = { deadAt: this.#options.clock.now(), deadWhy: 'never_signed' };
+    await em.nativeUpdate(PaymentAttempt, { paymentId, attempt }, dead);
   }
 }
 
