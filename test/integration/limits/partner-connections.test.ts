@@ -154,7 +154,9 @@ it('members in the cabinet take none of the connections of requests', async () =
   const member = new CabinetClient(gateway.app.restUrl ?? '');
   const { link } = await members.invite(partnerId, { name: 'Owner', role: 'owner' }, null);
   expect((await member.accept(link)).status).toBe(200);
-  const paths = ['/orders', `/orders/${orderId}`, '/webhooks', '/home', '/limits', '/statements', '/keys'];
+  const at = `/partner/orders/${orderId}`;
+  const shared = ['/partner/orders', at, `${at}/details`, `${at}/events`, '/partner/webhook-endpoints'];
+  const paths = [...shared, '/home', '/limits', '/statements', '/keys'];
   const { taken } = await counted(() =>
     Promise.all(paths.flatMap((path) => [1, 2, 3].map(() => member.done('GET', path)))),
   );

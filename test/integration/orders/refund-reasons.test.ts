@@ -164,11 +164,19 @@ const cases: readonly (readonly [string, string, () => Promise<MadeOrder>])[] = 
   ],
 ];
 
-async function said(order: MadeOrder): Promise<{ page: string; cabinet: Record<string, unknown> }> {
+/** What the cabinet says of a refund. */
+interface Told {
+  readonly refunds: readonly { readonly amount: string; readonly fee: string }[];
+  readonly people: { readonly refund_reason: string | null; readonly refunded_to: readonly { address: string }[] };
+}
+
+async function said(order: MadeOrder): Promise<{ page: string; cabinet: Told }> {
   const reply = await fetch(await gateway.urlOf(order));
   // Its session ends as the clock goes on.
   await viewer.signIn();
-  return { page: await reply.text(), cabinet: await viewer.done('GET', `/orders/${order.id}`) };
+  const path = `/partner/orders/${order.id}/details`;
+  const cabinet = await viewer.done('GET', path, { headers: { Amounts: 'string' } });
+  return { page: await reply.text(), cabinet };
 }
 
 /** The sentences as the page writes them. */
@@ -183,27 +191,28 @@ describe('a returned payment says why: it came', () => {
     const { page, cabinet } = await said(order);
     for (const paragraph of paragraphs(reason)) expect(page).toContain(paragraph);
     const own = reason.replaceAll(partner, 'Test partner');
-    expect(cabinet.refund_reason).toBe(own);
-    const [refund] = cabinet.refunds as { amount: string; fee: string; address: string; explorer_url: null }[];
-    expect(refund?.address).toBe(addressExample(order.networkFrom));
+    expect(cabinet.people.refund_reason).toBe(own);
+    const [refund] = cabinet.refunds;
+    const [to] = cabinet.people.refunded_to;
+    expect(to?.address).toBe(addressExample(order.networkFrom));
     expect(page).toContain(`${refund?.amount} ${order.coinFrom} went to the address below.`);
     expect(page).toContain(`The network fee of sending it, ${refund?.fee} ${order.coinFrom}, was taken off.`);
-    expect(page).toContain(`<code>${refund?.address}</code>`);
+    expect(page).toContain(`<code>${to?.address}</code>`);
   });
 
   it('and goes where staff sent it, which is not the address of the order', async () => {
     const other = 'LVg2kJoFNg45Nbpy53h7Fe1wKyeXVRhMH9';
     const order = await forced('payout_dead');
     expect((await gateway.show(order)).status).toBe('failed');
-    expect((await said(order)).cabinet.refund_reason).toBeNull();
+    expect((await said(order)).cabinet.people.refund_reason).toBeNull();
     await refundByStaff(order, other);
     await gateway.settle(order);
     expect((await gateway.show(order)).status).toBe('refunded');
     const { page, cabinet } = await said(order);
     const reason = 'The USDT could not be sent. Our team has decided to return the payment.';
-    expect(cabinet.refund_reason).toBe(reason);
+    expect(cabinet.people.refund_reason).toBe(reason);
     for (const paragraph of paragraphs(reason)) expect(page).toContain(paragraph);
-    expect(cabinet.refunds).toMatchObject([{ address: other }]);
+    expect(cabinet.people.refunded_to).toMatchObject([{ address: other }]);
     expect(page).toContain(`<code>${other}</code>`);
   });
 });

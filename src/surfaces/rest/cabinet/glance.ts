@@ -1,5 +1,6 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../../../base/clock.ts';
+import { sql } from '../../../base/db/sql.ts';
 import { Big, formatDecimal } from '../../../base/money.ts';
 import type { OrderStats, StatsRow } from '../../../operations/order-stats.ts';
 
@@ -115,7 +116,8 @@ export class Glance {
   }
 
   async #counts(partnerId: string, memberId: string, now: Date): Promise<Counts> {
-    const [row] = await this.#orm.em.fork().execute<Counts[]>(
+    const [row] = await sql<Counts>(
+      this.#orm.em.fork(),
       `with own as (select ?::uuid as partner_id, ?::timestamptz as now),
          live_key as (select k.expires_at from api_key k, own
                        where k.partner_id = own.partner_id and k.revoked_at is null

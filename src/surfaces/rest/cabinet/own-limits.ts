@@ -10,6 +10,7 @@ import {
   requestLimit,
 } from '../../../accounts/partners/request-limits.ts';
 import type { Clock } from '../../../base/clock.ts';
+import { sql } from '../../../base/db/sql.ts';
 import type { Limiter } from '../../../base/limits/limiter.ts';
 import { Big, formatDecimal } from '../../../base/money.ts';
 import { fixedRateTimes } from '../../../config/fixed-rates.ts';
@@ -203,7 +204,8 @@ export class OwnLimits {
 
   async #counts(partnerId: string, memberId: string): Promise<Counts> {
     const now = this.#options.clock.now();
-    const [row] = await this.#options.orm.em.fork().execute<Counts[]>(
+    const [row] = await sql<Counts>(
+      this.#options.orm.em.fork(),
       `with own as (select ?::uuid as partner_id, ?::timestamptz as now)
        select
          (select count(*)::int from api_key k, own

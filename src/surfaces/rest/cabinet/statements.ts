@@ -1,4 +1,5 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
+import { sql } from '../../../base/db/sql.ts';
 import { decimal, isoTime } from '../../../orders/order-statements.ts';
 import { csvLine } from '../../../orders/read/csv.ts';
 
@@ -81,7 +82,8 @@ export class Statements {
     month: string,
     { limit, after }: { readonly limit: number; readonly after: string | null },
   ): Promise<StatementEntry[]> {
-    return this.#orm.em.fork().execute<StatementEntry[]>(
+    return sql<StatementEntry>(
+      this.#orm.em.fork(),
       `select o.id as "orderId", o.short_id as "shortId",
               (select m.external_id from order_terms m where m.order_id = o.id) as "externalId",
               ${isoTime('e.at')} as "completedAt", o.coin_from as "coinFrom", o.network_from as "networkFrom",
@@ -122,14 +124,13 @@ export class Statements {
   }
 
   async #sums(partnerId: string, from: Date, to: Date): Promise<MonthView[]> {
-    const rows = await this.#orm.em
-      .fork()
-      .execute<{ month: string; orders: number; coin: string; network: string; amount: string }[]>(
-        `select to_char(e.at at time zone 'UTC', 'YYYY-MM') as month, count(*)::int as orders,
+    const rows = await sql<{ month: string; orders: number; coin: string; network: string; amount: string }>(
+      this.#orm.em.fork(),
+      `select to_char(e.at at time zone 'UTC', 'YYYY-MM') as month, count(*)::int as orders,
                 o.coin_to as coin, o.network_to as network, ${decimal('coalesce(sum(-l.amount), 0)')} as amount
            ${completed} group by 1, 3, 4 order by 1 desc, 3, 4`,
-        [partnerId, from, to],
-      );
+      [partnerId, from, to],
+    );
     const months = new Map<string, { orders: number; commission: Commission[] }>();
     for (const { month, orders, coin, network, amount } of rows) {
       const sums = months.get(month) ?? { orders: 0, commission: [] };
