@@ -78,7 +78,11 @@ const requests: Readonly<Record<string, Prepare>> = {
   listCurrencies: nothing,
   listAssets: nothing,
   listPairs: async () => ({ query: 'coin_from=BTC' }),
-  getRate: async () => ({ query: 'coin_from=BTC&coin_to=ETH&amount=1' }),
+  // Prices follow the clock, and would else change between two callers.
+  getRate: async ({ gateway: { app } }) => {
+    await app.prices.refresh(app.catalogue.coins());
+    return { query: 'coin_from=BTC&coin_to=ETH&amount=1' };
+  },
   createQuote: async () => ({ body: quote }),
   getQuote: async (world, of) => ({ path: [await quoteId(world, of)] }),
   validateAddress: async () => ({ body: { coin: 'BTC', network: 'BTC', address: addressExample('BTC') } }),
