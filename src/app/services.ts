@@ -74,7 +74,7 @@ export interface GatewayShared extends Shared {
   readonly lanes: PartnerLanes;
   /** Reads on the connections of requests, for every pool. */
   readonly openOrders: OpenOrders;
-  /** Told of each batch of creates and of look-ups. */
+  /** Called for each batch of creates and of look-ups. */
   readonly onBatch: OnBatch;
 }
 

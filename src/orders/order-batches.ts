@@ -6,7 +6,7 @@ import { sqlSpan } from '../base/db/traced-queries.ts';
 import { span } from '../base/telemetry/tracing.ts';
 import type { CreateOutcome } from './order-statements.ts';
 
-/** Told of each batch: its statement, its requests, and how long the first one has waited. */
+/** Called for each batch: its statement, its requests, and how long the first one has waited. */
 export type OnBatch = (statement: string, requests: number, waitedMs: number) => void;
 
 /** The values of one create for its statement. */
@@ -26,7 +26,7 @@ export const createBounds: BatchBounds = {
   waitMs: 5_000,
 };
 /**
- * The creates of requests that wait at the same moment, as one statement of each kind.
+ * Runs the creates that wait at the same moment as one statement for each kind.
  *
  * A statement that creates orders runs only with others of its own kind. A create with an
  * idempotency key may wait for another process, and one from a pool for its addresses. Neither

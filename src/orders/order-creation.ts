@@ -67,8 +67,8 @@ export interface OrderCreationOptions {
   /** The turns of partners at the connections. Batches share theirs and take none. */
   readonly lanes: PartnerLanes;
   /**
-   * Told of each fixed quote that became an order, and how much it gives more than the market, as a
-   * fraction.
+   * Called for each fixed quote that became an order, with how much more than the market it gives,
+   * as a fraction.
    */
   readonly onQuoteUsed?: (partnerId: string, adverse: Big) => void;
   readonly onBatch?: OnBatch;
@@ -111,8 +111,8 @@ export class OrderCreation {
   }
 
   /**
-   * Creates an order with its own deposit address, in one statement. `write` renders the answer,
-   * which is stored beside a repeatable order. A repetition gets the stored text and creates
+   * Creates an order with its own deposit address, in one statement. `write` renders the answer.
+   * It is stored when the request is repeatable. A repetition gets the stored text and creates
    * nothing.
    *
    * @throws AppError 422 naming every fault, or that the partner's caps are reached.
@@ -167,7 +167,7 @@ export class OrderCreation {
   /**
    * Judges a create, and neither stores nor reserves anything. A deposit address is not looked for.
    *
-   * @throws AppError as `create` would, but for the end of the key or the partner meanwhile.
+   * @throws AppError as `create` would, except when the key or the partner ended meanwhile.
    */
   async check(input: CreateOrder, caller: KeyCaller): Promise<CheckedOrder> {
     const drafting = this.#drafts.draft(input, caller);

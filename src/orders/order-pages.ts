@@ -58,7 +58,7 @@ export class OrderPages {
     return `${this.#baseUrl}${pageRoot}${tokenOf(key, orderId, nonce)}`;
   }
 
-  /** Gives an order a new link. The one before ends. */
+  /** Gives an order a new link. The previous link ends. */
   async renew(em: EntityManager, orderId: string, now: Date): Promise<void> {
     const { pageNonce: nonce, pageKeyVersion: keyVersion, pageTokenHash } = this.make(orderId);
     await em.upsert(OrderPage, { orderId, nonce, keyVersion, tokenHash: pageTokenHash, changedAt: now });

@@ -70,7 +70,7 @@ export class OrderService {
       const metadata = mergedMetadata(terms?.metadata ?? null, change);
       const faults = metadata ? metadataFaults(metadata) : [];
       if (faults.length > 0) throw errorFromFaults(faults);
-      // Only an order with terms of its own has a row.
+      // An order whose create had no options has no row.
       if (terms) await em.nativeUpdate(OrderTerms, { orderId }, { metadata });
       else if (metadata) await em.insert(OrderTerms, { orderId, partnerId: order.partner.id, metadata });
     });
@@ -106,8 +106,8 @@ export class OrderService {
 
   /**
    * Cancels an order for which no deposit was seen. Its address stays watched, and a deposit that
-   * still comes is late. Both the window and the lock bound it: a cancel is never possible later
-   * than not to pay, and never beside a deposit.
+   * still comes is late. A cancel is refused once the window has passed. Under the lock no deposit
+   * can come between the check and the cancel.
    *
    * @throws AppError order_not_cancellable.
    */
@@ -152,8 +152,8 @@ export class OrderService {
   }
 
   /**
-   * Gives an order a new link to its page. The one before ends. It writes no event: the link moves
-   * nothing.
+   * Gives an order a new link to its page. The previous link ends. It writes no event: the link
+   * moves nothing.
    *
    * @throws AppError order_page_off while the partner has no pages.
    */

@@ -67,15 +67,13 @@ export interface OperationRow {
    * an inactive partner may do it.
    */
   readonly endsAccess?: true;
-  /** Whether it waits for something else than a connection of the cabinet, and holds none then. */
+  /** Whether it waits for something other than a connection of the cabinet. It holds none then. */
   readonly waitsElsewhere?: true;
   /** Its name in the audit log, where that is not the operation's. */
   readonly auditedAs?: string;
 }
 
-/**
- * The operations of openapi.yaml that members may use in the cabinet. No other one is there.
- */
+/** The operations of openapi.yaml that members may use. The cabinet has no other of them. */
 const sharedRows = {
   listOrders: { needs: 'orders:read' },
   getOrder: { needs: 'orders:read' },
@@ -107,8 +105,8 @@ export type MemberOperation = CabinetOperation | SharedOperation;
 export const sharedOperations = Object.keys(sharedRows) as readonly SharedOperation[];
 
 /**
- * One row for each operation of cabinet-openapi.yaml, and the shared ones. The compiler refuses a
- * missing one.
+ * One row for each operation of cabinet-openapi.yaml and for each shared one. The compiler refuses
+ * a missing row.
  */
 export const operationRows: Readonly<Record<MemberOperation, OperationRow>> = {
   ...sharedRows,

@@ -8,7 +8,7 @@ import { sqlSpan } from './traced-queries.ts';
 export type SqlValue = string | number | bigint | boolean | Date | Buffer | null;
 
 /**
- * Runs a statement in the transaction of `em`, or as one of its own, and returns its rows.
+ * Runs a statement and returns its rows: in the transaction of `em`, or by itself without one.
  *
  * A text takes the next value for each `?`. A prepared statement takes values by name. Without a
  * transaction it is parsed and planned once for each connection, which suits the path of a
@@ -35,7 +35,7 @@ export function sql<Row extends object>(
 
 /**
  * Runs a prepared statement over given rows, which it reads by `givenRows`, as `sql` does. Outside
- * of a transaction the span of each request is the caller's, because a batch belongs to many.
+ * of a transaction it opens no span: a batch serves many requests, and each caller opens its own.
  */
 export function sqlRows<Row extends object>(
   em: EntityManager,

@@ -5,7 +5,7 @@ import { utxoFamily } from '../utxo/utxo-family.ts';
 
 /**
  * The table of families. A new kind of chain compiles only when it has its row here, and its reader
- * of the file's section in `networks/network-section`. No other file asks for the kind.
+ * of the file's section in `network-section`. No other file asks for the kind.
  */
 export const families: { readonly [Kind in ChainKind]: ChainFamily<NetworkOfKind<Kind>> } = {
   evm: evmFamily,

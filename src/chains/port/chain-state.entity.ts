@@ -34,18 +34,18 @@ export class ChainState {
   @Property({ type: 'timestamptz', nullable: true })
   scannedAt!: Date | null;
 
-  /** Set by a command: the next scan forgets what lies above and reads it again. */
+  /** A height, set by a command: the next scan forgets the blocks above it and reads them again. */
   @Property({ type: new BigIntType('number'), nullable: true })
   rescanFrom!: number | null;
 
   @Property({ type: 'text', nullable: true })
   problem!: string | null;
 
-  /** Which chain it is: 'sandbox', 'evm:<chain id>:<genesis>' or 'utxo:<genesis>'. Written once. */
+  /** The chain: 'sandbox', 'evm:<chain id>:<genesis>' or 'utxo:<genesis>'. Written once. */
   @Property({ type: 'text', nullable: true })
   identity!: string | null;
 
-  /** Since when, and why, its node gives no answer. */
+  /** Since when its node gives no answer. `failure` says why. */
   @Property({ type: 'timestamptz', nullable: true })
   failingSince!: Date | null;
 
@@ -67,11 +67,11 @@ export class ChainState {
   @Property({ type: new BigIntType('number') })
   comparedIndex!: number;
 
-  /** How the last process to read the chain found coins that contracts send on. */
+  /** How the process that last read the chain found coins that contracts send on. */
   @Property({ type: 'text', nullable: true })
   internalTransfers!: string | null;
 
-  /** When and how its node failed the last time. */
+  /** When its node failed last. `failedAs` says how. */
   @Property({ type: 'timestamptz', nullable: true })
   failedAt!: Date | null;
 

@@ -19,7 +19,7 @@ const lookupBounds: BatchBounds = {
 /** A batch has look-ups of many partners, each with its own scope. */
 const partnerLookup = orderLookup.of('partner');
 
-/** The look-ups of requests that wait at the same moment, as one statement. */
+/** Runs the look-ups that wait at the same moment as one statement. */
 export class OrderLookups {
   readonly #batcher: Batcher<RowValues, OrderView | null>;
 

@@ -24,7 +24,7 @@ export class PayoutHold {
   @Property({ type: 'text' })
   detail!: string;
 
-  /** What was found, each by a name that stays while it is the same. */
+  /** What was found. A finding keeps its name while it stays the same. */
   @Property({ type: TextArray })
   findings!: string[];
 

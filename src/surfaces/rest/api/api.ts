@@ -169,7 +169,7 @@ function refusalOf(security: Context['security']): unknown {
   );
 }
 
-/** @throws Error when an answer is none of the contract. */
+/** @throws Error when the contract does not allow an answer. */
 function checkAnswer({ api, operation, response }: Context, call: Call): Answer {
   const { status, type, body, headers } = response as Answer;
   const isPlainJson = type === jsonType && headers?.['Content-Encoding'] === undefined;

@@ -58,7 +58,7 @@ export class Call {
   }
 }
 
-/** The member of an operation that needs one. */
+/** The member who sent a request. @throws Error without one: the door lets in members only. */
 export function memberOf({ call }: { readonly call: Call }): MemberCaller {
   const member = sessionOf(call);
   if (!member) throw new Error('this operation needs a session');

@@ -5,10 +5,10 @@ import { type Call, sessionOf } from './call.ts';
 
 /**
  * Returns the Idempotency-Key, bare or in double quotes, with a hash of the request. Null without a
- * key. The key of another member, or of a program, is another request, so that no answer counts as
- * that of two people.
+ * key. The hash has the member, so that two members, or a member and a program, never share an
+ * answer.
  *
- * @param target the method and the path, by which a key of another operation is told apart.
+ * @param target the method and the path. They tell apart requests of other operations.
  */
 export function repeatable(call: Call, target: string): Repeatable | null {
   const header = call.header('idempotency-key');

@@ -30,7 +30,7 @@ export interface Acting {
   /** Takes the caller's turn for a part of a request, where the whole one would wait in between. */
   part<Result>(call: Call, work: () => Promise<Result>): Promise<Result>;
   /**
-   * Runs a change in the transaction of `em`. For a member it takes the right again before, and
+   * Runs a change in the transaction of `em`. For a member it checks the right again first, and
    * writes the audit entry.
    */
   act<Result>(em: EntityManager, call: Call, id: OperationId, change: () => Promise<Change<Result>>): Promise<Result>;

@@ -43,7 +43,7 @@ export function cancelOrderHandler(service: OrderService, orders: OrderReads): H
   const answer = answerOf(orders);
   return async ({ path, call }) => {
     const orderTarget = (orderId: string): string => `POST ${apiRoot}/partner/orders/${orderId}/cancel`;
-    // Made once for its refusal of a malformed key, which needs no order.
+    // Refuses a malformed key before the order is looked up.
     repeatable(call, orderTarget(''));
     const repeated = (orderId: string) => repeatable(call, orderTarget(orderId));
     return answer(call, await service.cancel({ ...request(path.order_id, call), repeatable: repeated }));
@@ -56,7 +56,7 @@ export function renewOrderPageHandler(service: OrderService, orders: OrderReads)
   const answer = answerOf(orders);
   return async ({ path, call }) => {
     const orderTarget = (orderId: string): string => `POST ${apiRoot}/partner/orders/${orderId}/page`;
-    // Made once for its refusal of a malformed key, which needs no order.
+    // Refuses a malformed key before the order is looked up.
     repeatable(call, orderTarget(''));
     const repeated = (orderId: string) => repeatable(call, orderTarget(orderId));
     return answer(call, await service.renewPage({ ...request(path.order_id, call), repeatable: repeated }));

@@ -20,7 +20,7 @@ export function actOnOrderHandler(
     const { action_id: actionId, action } = body;
     const amountTo = body.amount_to === undefined ? null : parseDecimal(numberSource(body, 'amount_to'));
     const orderTarget = (orderId: string): string => `POST ${apiRoot}/partner/orders/${orderId}/actions`;
-    // Made once for its refusal of a malformed key, which needs no order.
+    // Refuses a malformed key before the order is looked up.
     repeatable(call, orderTarget(''));
     const repeated = (orderId: string) => repeatable(call, orderTarget(orderId));
     const audit = (em: EntityManager, orderId: string) => {

@@ -86,7 +86,7 @@ export function authorize({ scope }: Pick<OperationRow, 'scope'>, { caller, auth
 }
 
 /**
- * A client that gave up may send its request again, and the first one would hold that one up.
+ * A client that gave up may send its request again. The first request would delay the second.
  *
  * @throws AppError invalid_request, which no one reads, when the client went away.
  */

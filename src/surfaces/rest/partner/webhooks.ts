@@ -38,7 +38,7 @@ export function webhookHandlers({ endpoints, deliveries, requests, replays }: We
   /** Runs a POST once for each idempotency key. */
   const once = (call: Call, path: string, effect: (em: EntityManager) => Promise<Effect>): Promise<RepeatedAnswer> =>
     requests.run(callerOf(call).partner.id, keyOf(call, path), effect);
-  /** The answer with its secret, which is stored by its mark only. */
+  /** The answer with its secret. The stored answer has only the mark of the secret. */
   const withSecret = async (call: Call, { stored }: RepeatedAnswer, made: string | null): Promise<SecretAnswer> => {
     const { endpoint, secret: mark }: SecretAnswer = JSON.parse(stored);
     const secret = made ?? (await endpoints.markedSecret(callerOf(call).partner.id, endpoint.id, mark));
