@@ -250,7 +250,8 @@ export class EndpointService {
       endpoint.oldSecretVersion = keeps ? endpoint.secretVersion : null;
       endpoint.oldSecretUntil = keeps ? new Date(now.getTime() + oldSecretHours * hourMs) : null;
       const secret = newSecret();
-      const sealed = this.#secrets.seal(id, secret);
+      // The id as it is stored: the one that was sent may have capitals.
+      const sealed = this.#secrets.seal(endpoint.id, secret);
       endpoint.secret = sealed.bytes;
       endpoint.secretVersion = sealed.version;
       endpoint.updatedAt = now;
@@ -348,13 +349,15 @@ export class EndpointService {
   }
 
   /**
-   * Encrypts secrets anew that an older key encrypted, and removes old ones whose time is over. Any
+   * Encrypts secrets again that an older key encrypted, and removes old ones whose time is over. Any
    * number of processes may call it.
    *
-   * @returns How many secrets it encrypted.
+   * @returns The number of endpoints whose secrets it encrypted.
+   * @throws Error naming endpoints whose secrets do not open, once all others are encrypted.
    */
   async resealOld(): Promise<number> {
-    return this.#orm.em.fork().transactional(async (em) => {
+    const closed: string[] = [];
+    const count = await this.#orm.em.fork().transactional(async (em) => {
       const none = { oldSecret: null, oldSecretVersion: null, oldSecretUntil: null };
       await em.nativeUpdate(WebhookEndpoint, { oldSecretUntil: { $lte: this.#clock.now() } }, none);
       const { version } = this.#secrets;
@@ -367,17 +370,31 @@ export class EndpointService {
           populate: ['secret', 'secretVersion', 'oldSecret', 'oldSecretVersion'],
         },
       );
-      for (const row of rows) {
-        const sealed = this.#resealed(row.id, row.secret, row.secretVersion);
-        row.secret = sealed.bytes;
-        row.secretVersion = sealed.version;
-        if (row.oldSecret === null || row.oldSecretVersion === null) continue;
-        const old = this.#resealed(row.id, row.oldSecret, row.oldSecretVersion);
+      for (const row of rows) if (!this.#reseal(row)) closed.push(row.id);
+      return rows.length - closed.length;
+    });
+    if (closed.length > 0) {
+      throw new Error(`the secrets of these webhook endpoints do not open; rotate them: ${closed.join(', ')}`);
+    }
+    return count;
+  }
+
+  /** Encrypts the secrets of an endpoint under the present key. False when one does not open. */
+  #reseal(row: WebhookEndpoint): boolean {
+    try {
+      const sealed = this.#resealed(row.id, row.secret, row.secretVersion);
+      const { id, oldSecret, oldSecretVersion } = row;
+      const old = oldSecret && oldSecretVersion !== null && this.#resealed(id, oldSecret, oldSecretVersion);
+      row.secret = sealed.bytes;
+      row.secretVersion = sealed.version;
+      if (old) {
         row.oldSecret = old.bytes;
         row.oldSecretVersion = old.version;
       }
-      return rows.length;
-    });
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   /** The secrets that sign now, the newest first. */

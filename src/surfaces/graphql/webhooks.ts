@@ -233,7 +233,7 @@ export class WebhookResolver {
     return this.#audit.act(context.actor, 'webhookChange', reason, async (em) => {
       const before = snapshot(await this.#endpoints.get(null, id));
       const changed = await this.#endpoints.change(null, id, changesOf(endpoint), 'staff', em);
-      return { result: changed, target: `webhook:${id}`, before, after: snapshot(changed) };
+      return { result: changed, target: `webhook:${changed.id}`, before, after: snapshot(changed) };
     });
   }
 
@@ -247,7 +247,7 @@ export class WebhookResolver {
     return this.#audit.act(context.actor, 'webhookDelete', reason, async (em) => {
       const known = await this.#endpoints.get(null, id);
       await this.#endpoints.delete(null, id, em);
-      return { result: known, target: `webhook:${id}`, before: snapshot(known) };
+      return { result: known, target: `webhook:${known.id}`, before: snapshot(known) };
     });
   }
 
@@ -263,7 +263,11 @@ export class WebhookResolver {
     return this.#audit.act(context.actor, 'webhookRotateSecret', reason, async (em) => {
       const names = { old_secret_hours: 'hours' };
       const rotated = await withInputNames(names, () => this.#endpoints.rotateSecret(null, id, hours, em));
-      return { result: rotated, target: `webhook:${id}`, after: { oldSecretUntil: rotated.endpoint.oldSecretUntil } };
+      return {
+        result: rotated,
+        target: `webhook:${rotated.endpoint.id}`,
+        after: { oldSecretUntil: rotated.endpoint.oldSecretUntil },
+      };
     });
   }
 

@@ -1,6 +1,9 @@
+import { createSecretKey, randomBytes } from 'node:crypto';
 import { ListCursors } from '../../../src/orders/read/list-cursor.ts';
 import { DeliveryLog } from '../../../src/webhooks/delivery-log.ts';
+import { EndpointService } from '../../../src/webhooks/endpoint-service.ts';
 import { retryPausesMs } from '../../../src/webhooks/retries.ts';
+import { SecretBox } from '../../../src/webhooks/secret-box.ts';
 import { TestClock } from '../../support/gateway/clock.ts';
 import { LogSink } from '../../support/gateway/log-sink.ts';
 import { feedCatchesUp, orderBody } from '../../support/gateway/orders.ts';
@@ -164,6 +167,43 @@ describe('a rotation', () => {
     expect(at && [isVerified(at, json.secret), isVerified(at, last.secret)]).toEqual([false, true]);
     const refused = await rotate({ old_secret_hours: 169 });
     expect([refused.status, refused.json.code]).toEqual([422, 'invalid_value']);
+  });
+
+  it('of the pepper encrypts all secrets that open, and names those that do not', async () => {
+    const [first, second] = [1, 2].map((version) => ({ version, key: createSecretKey(randomBytes(32)) }));
+    if (!first || !second) throw new Error('there are two keys');
+    const [good, lost] = [await endpoint(), await endpoint()];
+    const store = async ({ id }: Endpoint, owner: string): Promise<void> => {
+      const { bytes, version } = new SecretBox([first]).seal(owner, randomBytes(24));
+      const values = [id, bytes, version];
+      await gateway.query('update webhook_endpoint set secret = $2, secret_version = $3 where id = $1', values);
+    };
+    await store(good, good.id);
+    await store(lost, good.id);
+    const rules = { ports: [443], denyCidrs: [], denyHosts: [], allowLoopback: false };
+    const secrets = new SecretBox([second, first]);
+    const service = new EndpointService({ orm: gateway.app.orm, clock: gateway.clock, secrets, rules });
+    await expect(service.resealOld()).rejects.toThrow(lost.id);
+    const stored = await gateway.query(
+      'select id, secret_version as version from webhook_endpoint where id = any($1) order by 2',
+      [[good.id, lost.id]],
+    );
+    expect(stored).toEqual([
+      { id: lost.id, version: 1 },
+      { id: good.id, version: 2 },
+    ]);
+  });
+
+  it('signs with the new secret, also when the id came in capitals', async () => {
+    const mine = await endpoint();
+    const path = `/partner/webhook-endpoints/${mine.id.toUpperCase()}/rotate-secret`;
+    const sent = { key: mine.key, body: { old_secret_hours: 0 }, headers: { 'Idempotency-Key': 'capitals' } };
+    const { json } = await gateway.call('POST', path, sent);
+    await create(mine.key);
+    await send();
+    const [delivered] = receivers.of(mine.name);
+    expect(delivered && isVerified(delivered, json.secret)).toBe(true);
+    expect((await gateway.call('POST', path, sent)).json.secret).toBe(json.secret);
   });
 
   it('stores no secret that a copy of the database could read', async () => {

@@ -90,7 +90,7 @@ export function cabinetParts(services: CabinetServices): CabinetParts {
     turns,
     actor,
     act: ({ call }, operation, work) =>
-      services.orm.em.fork().transactional((em) => actIn(em, call, operation, () => work(em))),
+      services.requests.transaction((em) => actIn(em, call, operation, () => work(em))),
     acting: {
       part: (call, work) => turns.part(memberOf({ call }), work),
       act: (em, call, id, change) => actIn(em, call, id as SharedOperation, change),

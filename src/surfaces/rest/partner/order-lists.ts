@@ -17,6 +17,7 @@ import type {
 } from '../../../orders/read/order-reads.ts';
 import { newestFirst } from '../../../orders/read/order-walk.ts';
 import { refundSentences } from '../../../orders/read/refund-reasons.ts';
+import { amountsAsText } from '../api/amounts.ts';
 import { json } from '../api/json.ts';
 import { moment, plainText, wholeNumber } from '../api/query-values.ts';
 import { callerOf, scopeOf } from './authenticate.ts';
@@ -40,7 +41,7 @@ export function listOrdersHandler(orders: OrderReads): Handler<'listOrders'> {
     let bytes = envelopeBytes;
     for (const { row, before } of page.orders) {
       const listed = listedBody(row);
-      bytes += Buffer.byteLength(json(listed)) + 1;
+      bytes += Buffer.byteLength(call.wantsTextAmounts ? amountsAsText(json(listed)) : json(listed)) + 1;
       if (bytes > mostBytes && data.length > 0) {
         return { status: 200, body: json({ data, has_more: true, next_cursor: before() }) };
       }

@@ -39,9 +39,14 @@ export function webhookHandlers({ endpoints, deliveries, requests, replays }: We
   const once = (call: Call, path: string, effect: (em: EntityManager) => Promise<Effect>): Promise<RepeatedAnswer> =>
     requests.run(callerOf(call).partner.id, keyOf(call, path), effect);
   /** The answer with its secret. The stored answer has only the mark of the secret. */
-  const withSecret = async (call: Call, { stored }: RepeatedAnswer, made: string | null): Promise<SecretAnswer> => {
+  const withSecret = async (
+    call: Call,
+    { stored, isReplayed }: RepeatedAnswer,
+    made: string | null,
+  ): Promise<SecretAnswer> => {
     const { endpoint, secret: mark }: SecretAnswer = JSON.parse(stored);
-    const secret = made ?? (await endpoints.markedSecret(callerOf(call).partner.id, endpoint.id, mark));
+    const isMade = made !== null && !isReplayed;
+    const secret = isMade ? made : await endpoints.markedSecret(callerOf(call).partner.id, endpoint.id, mark);
     return { endpoint, secret };
   };
   const own = (call: Call, id: string): Promise<WebhookEndpoint> => endpoints.get(callerOf(call).partner.id, id);
@@ -62,7 +67,9 @@ export function webhookHandlers({ endpoints, deliveries, requests, replays }: We
         return { stored: markedJson(endpoint, secret), status: 201, orderId: null };
       });
       const shown = await withSecret(call, answer, made);
-      const headers = { Location: `${endpointsPath}/${shown.endpoint.id}`, ...replayedHeader(answer.isReplayed) };
+      // A key reads the endpoint there. Members read it in their list.
+      const place = callerOf(call).kind === 'key' ? { Location: `${endpointsPath}/${shown.endpoint.id}` } : {};
+      const headers = { ...place, ...replayedHeader(answer.isReplayed) };
       return { status: 201, body: json(shown), headers };
     },
     getWebhookEndpoint: async ({ path, call }) => {
@@ -74,7 +81,7 @@ export function webhookHandlers({ endpoints, deliveries, requests, replays }: We
       const { stored } = await requests.run(partnerId, null, async (em) => {
         const endpoint = await act(em, call, 'updateWebhookEndpoint', async () => {
           const result = await endpoints.change(partnerId, id, changesOf(body), 'partner', em);
-          return { result, target: `webhook:${id}`, after: body };
+          return { result, target: `webhook:${result.id}`, after: body };
         });
         return { stored: JSON.stringify(endpointView(endpoint)), status: 200, orderId: null };
       });
@@ -100,7 +107,7 @@ export function webhookHandlers({ endpoints, deliveries, requests, replays }: We
         const { endpoint, secret } = await act(em, call, 'rotateWebhookSecret', async () => {
           const hours = body.old_secret_hours;
           const result = await endpoints.rotateSecret(partnerId, path.endpoint_id, hours, em);
-          return { result, target: `webhook:${path.endpoint_id}`, after: { ...body } };
+          return { result, target: `webhook:${result.endpoint.id}`, after: { ...body } };
         });
         made = secret;
         return { stored: markedJson(endpoint, secret), status: 200, orderId: null };
