@@ -349,8 +349,8 @@ export class EndpointService {
   }
 
   /**
-   * Encrypts secrets again that an older key encrypted, and removes old ones whose time is over. Any
-   * number of processes may call it.
+   * Encrypts secrets again that an older key encrypted, and removes old ones whose time is over.
+   * Any number of processes may call it.
    *
    * @returns The number of endpoints whose secrets it encrypted.
    * @throws Error naming endpoints whose secrets do not open, once all others are encrypted.

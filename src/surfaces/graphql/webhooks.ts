@@ -282,7 +282,7 @@ export class WebhookResolver {
   ): Promise<WebhookTestType> {
     return this.#audit.act(context.actor, 'webhookTest', reason, async (em) => {
       const { eventId } = await this.#endpoints.orderTest(null, id, em);
-      return { result: { eventId }, target: `webhook:${id}`, after: { eventId } };
+      return { result: { eventId }, target: `webhook:${id.toLowerCase()}`, after: { eventId } };
     });
   }
 
@@ -305,7 +305,7 @@ export class WebhookResolver {
           'nothing can be sent again: the events wait already, are too old, were sent ten times again, or are of another partner';
         throw new AppError('action_not_possible', detail);
       }
-      return { result: { count }, target: `webhook:${id}`, after: { eventIds, count } };
+      return { result: { count }, target: `webhook:${id.toLowerCase()}`, after: { eventIds, count } };
     });
   }
 }

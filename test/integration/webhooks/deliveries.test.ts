@@ -169,7 +169,7 @@ describe('a rotation', () => {
     expect([refused.status, refused.json.code]).toEqual([422, 'invalid_value']);
   });
 
-  it('of the pepper encrypts all secrets that open, and names those that do not', async () => {
+  it('of the pepper encrypts all secrets that open, and names the others', async () => {
     const [first, second] = [1, 2].map((version) => ({ version, key: createSecretKey(randomBytes(32)) }));
     if (!first || !second) throw new Error('there are two keys');
     const [good, lost] = [await endpoint(), await endpoint()];
