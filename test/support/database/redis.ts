@@ -21,19 +21,36 @@ export interface TestRedis {
   stop(): Promise<void>;
 }
 
-/** A redis-server of one's own, in memory only. `more` arguments come first, such as a file. */
+/**
+ * A redis-server of one's own, in memory only. `more` arguments come first, such as a file. Throws
+ * with the server's output when it ends before it answers.
+ */
 export async function startRedis(...more: readonly string[]): Promise<TestRedis> {
   const port = await freePort();
+  // A part of a cluster takes a second port, by default 10,000 above the first, which a connection
+  // may have.
+  const bus = more.includes('--cluster-enabled') ? ['--cluster-port', String(await freePort())] : [];
   const url = `redis://127.0.0.1:${port}`;
   let child: ChildProcess;
 
   async function start(): Promise<void> {
-    const args = [...more, '--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
-    child = spawn('redis-server', args, { stdio: 'ignore' });
+    const own = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+    child = spawn('redis-server', [...more, ...bus, ...own], { stdio: ['ignore', 'pipe', 'ignore'] });
+    let output = '';
+    child.stdout?.on('data', (text) => {
+      output = `${output}${text}`.slice(-2_000);
+    });
     const client = new Redis(url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
     client.on('error', () => {});
-    await client.ping();
-    client.disconnect();
+    const ended = new Promise<never>((_, reject) => {
+      child.once('error', reject);
+      child.once('close', () => reject(new Error(`redis-server ended before it answered: ${output}`)));
+    });
+    try {
+      await Promise.race([client.ping(), ended]);
+    } finally {
+      client.disconnect();
+    }
   }
 
   // A run that fails half way leaves no server behind.
