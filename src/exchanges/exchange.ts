@@ -102,6 +102,51 @@ export interface OrderFee {
   readonly amount: string;
 }
 
+/** What an account holds of a coin, as decimal strings. */
+export interface Holdings {
+  readonly coin: string;
+  /** With what open orders and withdrawals lock. */
+  readonly total: string;
+  readonly free: string;
+}
+
+export const movementKinds = ['deposit', 'withdrawal'] as const;
+export type MovementKind = (typeof movementKinds)[number];
+
+/**
+ * - `pending`: a deposit that is not credited; a withdrawal that was accepted and has not ended.
+ * - `locked`: a deposit that is credited and may be traded, and not withdrawn yet.
+ * - `done`: a credited deposit, or a withdrawal that was paid.
+ * - `returned`: the exchange ended it without effect, and its coins are where they were.
+ * - `unknown`: a state that the dialect does not know.
+ */
+export const movementStates = ['pending', 'locked', 'done', 'returned', 'unknown'] as const;
+export type MovementState = (typeof movementStates)[number];
+
+/** A deposit to an account, or a withdrawal, as the exchange lists it. Amounts are decimal strings. */
+export interface Movement {
+  readonly kind: MovementKind;
+  /** Its id at the exchange, unique among the account's movements of its kind. */
+  readonly reference: string;
+  readonly coin: string;
+  /** The exchange's own name of the network; null where it tells none. */
+  readonly network: string | null;
+  /** Null while there is none, and for a move inside the exchange, which is on no chain. */
+  readonly txid: string | null;
+  /** The exchange says that it moved the coins inside, on no chain. */
+  readonly isInternal: boolean;
+  readonly address: string | null;
+  readonly tag: string | null;
+  /** Of a withdrawal what leaves the account, with the fee. Of a deposit what the account gets. */
+  readonly amount: string;
+  readonly fee: string;
+  readonly state: MovementState;
+  /** The exchange's own words for its state: 'Pending', 'Settled onhold', '6'. */
+  readonly told: string;
+  /** Milliseconds since 1970, by the exchange's clock. */
+  readonly atMs: number;
+}
+
 /**
  * Why an order was declined. Each code means that the order was not executed and never will be.
  * - no_inventory: the account holds too little.

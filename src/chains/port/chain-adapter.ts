@@ -184,6 +184,21 @@ export interface Holding {
   readonly tag: string | null;
 }
 
+/** What a transaction took from the hot wallet, whoever signed it. */
+export interface HotSpend {
+  /**
+   * What went to other addresses: one item for an asset. Change is left out, and so is a transaction
+   * that failed.
+   */
+  readonly amounts: readonly { readonly contract: string | null; readonly amount: bigint }[];
+  /** In the chain's own coin; 0 when another account paid it. */
+  readonly fee: bigint;
+  /** Null while it waits for a block. */
+  readonly height: number | null;
+  /** No reorg that the adapter allows for can undo it. */
+  readonly final: boolean;
+}
+
 /** A node's own report, for people and for the checks at start. */
 export interface NodeReport {
   /** Its address, without credentials. */
@@ -284,6 +299,11 @@ export interface ChainAdapter {
    * True when `scan` cannot see coins that a contract sends on, so that balances must be compared.
    */
   readonly missesInternalTransfers?: boolean;
+  /**
+   * What a transaction took from the hot wallet. Null when the node does not know the transaction,
+   * or it took nothing. Absent on chains that cannot tell.
+   */
+  spent?(txid: string): Promise<HotSpend | null>;
   /** One report for each of its nodes. Never throws. */
   check?(): Promise<readonly NodeReport[]>;
 }

@@ -49,6 +49,10 @@ export class Deposit {
   @Property({ type: 'text' })
   purpose!: DepositPurpose;
 
+  /** The transfer from an exchange to the hot wallet that it is the arrival of. */
+  @Property({ type: 'uuid', nullable: true })
+  transferId!: string | null;
+
   /** The sweep that moves it to the hot wallet. */
   @Property({ type: 'uuid', nullable: true })
   sweptBy!: string | null;

@@ -95,6 +95,7 @@ export function storeArrival(
     key: transfer.key,
     orderId,
     purpose,
+    transferId: null,
     sweptBy: null,
     txid: transfer.txid,
     address: transfer.address,
