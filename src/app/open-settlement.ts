@@ -15,18 +15,19 @@ import { PayoutWatch } from '../settlement/pay/payout-watch.ts';
 import { Sweeper } from '../settlement/pay/sweeper.ts';
 import { WalletWatch } from '../settlement/pay/wallet-watch.ts';
 import type { LiquidityVenue } from '../settlement/rows/liquidity-venue.ts';
+import { inventoryName } from '../settlement/rows/liquidity-venue.ts';
 import { OrderExpiry } from '../settlement/rules/order-expiry.ts';
 import { ChainScanner } from '../settlement/scan/chain-scanner.ts';
 import { InternalTransfers } from '../settlement/scan/internal-transfers.ts';
 import { SettlementWorker } from '../settlement/settlement-worker.ts';
 import { StaffActions } from '../settlement/staff-actions.ts';
-import { inventoryName } from '../settlement/trade/inventory-venue.ts';
 import type { ChainTask } from '../settlement/turns/chain-task.ts';
 import type { Foundation } from './foundation.ts';
 import { openChains } from './open-chains.ts';
 import { openDatabase } from './open-database.ts';
 import { openPayments } from './open-payments.ts';
 import type { Requests } from './open-requests.ts';
+import { openTreasury, type Treasury } from './open-treasury.ts';
 import { openVenue, refuseOtherVenue } from './open-venue.ts';
 import { createOrm, patientStatementMs } from './orm.ts';
 import { type GatewayShared, type Services, services } from './services.ts';
@@ -45,6 +46,8 @@ export interface Settlement {
   readonly reconciliations: Reconciliations | null;
   readonly payoutWatch: PayoutWatch;
   readonly history: HistoryTurns;
+  /** Null where no account at an exchange is read. */
+  readonly treasury: Treasury | null;
 }
 
 /** What all share, and the services over the pool of settlement. */
@@ -75,9 +78,10 @@ export async function openSettlement(
   const { orm, holds } = setup;
   const sandbox = new SandboxChain({ orm, clock });
   const signer = given && traced(outside.signer?.(given) ?? given, 'signer');
-  const venue = await openOwnVenue(foundation, setup);
+  const { venue, source } = await openOwnVenue(foundation, setup);
   const tools = settlementTools(shared, venue);
   const adapters = signer ? await openAdapters(foundation, setup, sandbox, signer) : new Map<string, ChainAdapter>();
+  const treasury = await openTreasury(foundation, setup, adapters, source);
   const jobs = new JobQueue(databaseUrl, log);
   await jobs.start();
   closing.add(() => jobs.stop());
@@ -92,7 +96,7 @@ export async function openSettlement(
     scanner,
     payments,
     settler,
-    tasks: chainTasks(foundation, setup, scanner),
+    tasks: [...chainTasks(foundation, setup, scanner), ...(treasury ? [treasury.transfers] : [])],
     venue,
     expiry: new OrderExpiry(orm, clock),
     jobs,
@@ -119,6 +123,7 @@ export async function openSettlement(
       venueLossLimitUsd: config.VENUE_LOSS_LIMIT_USD,
     }),
     history: historyTurns(foundation, setup, venue),
+    treasury,
   };
   startWorkerTasks(foundation, { ...setup, ...settlement, creation });
   return settlement;
@@ -129,11 +134,11 @@ async function openOwnVenue(
   { config, clock, log, outside, closing }: Foundation,
   { orm, prices, networks }: SettlementSetup,
 ) {
-  const opened = openVenue({ config, clock, log, orm, prices, isSandbox: networks.live.size === 0 });
+  const { venue: opened, source } = openVenue({ config, clock, log, orm, prices, isSandbox: networks.live.size === 0 });
   const venue = traced(outside.venue?.(opened) ?? opened, 'venue');
   await refuseOtherVenue(orm, venue);
   closing.add(() => venue.close?.());
-  return venue;
+  return { venue, source };
 }
 
 /** Null where it is switched off, or no chain is at hand to compare the book with. */

@@ -7,8 +7,11 @@ import { ExchangeProcess } from '../exchanges/exchange-process.ts';
 import { TradingAccount } from '../exchanges/trading-account.ts';
 import type { PriceBook } from '../market/rates/price-book.ts';
 import type { LiquidityVenue } from '../settlement/rows/liquidity-venue.ts';
+import { inventoryName } from '../settlement/rows/liquidity-venue.ts';
 import { ExchangeVenue } from '../settlement/trade/exchange-venue.ts';
-import { InventoryVenue, inventoryName } from '../settlement/trade/inventory-venue.ts';
+import { InventoryVenue } from '../settlement/trade/inventory-venue.ts';
+import { isVenueHeld } from '../settlement/treasury/held-coins.ts';
+import type { VenueSource } from '../settlement/treasury/venue-reader.ts';
 import { StartError } from './start-error.ts';
 
 export interface VenueSetup {
@@ -21,13 +24,21 @@ export interface VenueSetup {
   readonly isSandbox: boolean;
 }
 
-/** Opens the liquidity venue of the settings. Nothing starts before the first trade. */
-export function openVenue({ config, clock, log, orm, prices, isSandbox }: VenueSetup): LiquidityVenue {
+/** A liquidity venue, and what reads our account there; null without a key that only reads. */
+export interface OpenedVenue {
+  readonly venue: LiquidityVenue;
+  readonly source: VenueSource | null;
+}
+
+/** Opens the liquidity venue of the settings. Nothing starts before the first question. */
+export function openVenue({ config, clock, log, orm, prices, isSandbox }: VenueSetup): OpenedVenue {
   const { VENUE: address, VENUE_KEY: key, VENUE_SECRET: secret, VENUE_CASH: cash } = config;
   if (address === null || address === 'inventory' || key === null || secret === null)
-    return new InventoryVenue({ orm, clock, prices, isSandbox });
+    return { venue: new InventoryVenue({ orm, clock, prices, isSandbox }), source: null };
   const process = new ExchangeProcess({ exchanges: [{ ...address, key, secret }], log });
-  return new ExchangeVenue({ orm, clock, log, account: new TradingAccount(address.name, process), process, cash });
+  const account = new TradingAccount(address.name, process);
+  const isHeld = (coins: readonly string[]) => isVenueHeld(orm.em.fork(), address.name, coins);
+  return { venue: new ExchangeVenue({ orm, clock, log, account, process, cash, isHeld }), source: null };
 }
 
 /**

@@ -33,6 +33,8 @@ import { PaymentAttempt } from '../settlement/rows/payment-attempt.entity.ts';
 import { PayoutHold } from '../settlement/rows/payout-hold.entity.ts';
 import { StaffAction } from '../settlement/rows/staff-action.entity.ts';
 import { Trade } from '../settlement/rows/trade.entity.ts';
+import { TreasuryTransfer } from '../settlement/rows/treasury-transfer.entity.ts';
+import { VenueMovement } from '../settlement/rows/venue-movement.entity.ts';
 import { WebhookDelivery } from '../webhooks/webhook-delivery.entity.ts';
 import { WebhookEndpoint } from '../webhooks/webhook-endpoint.entity.ts';
 
@@ -67,6 +69,8 @@ export const entities = [
   AuditEntry,
   OrderNote,
   PriceOverride,
+  VenueMovement,
+  TreasuryTransfer,
   WebhookEndpoint,
   WebhookDelivery,
 ];

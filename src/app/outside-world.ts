@@ -4,6 +4,7 @@ import type { ChainAdapter } from '../chains/port/chain-adapter.ts';
 import type { Signer } from '../chains/port/signer.ts';
 import type { PriceSource } from '../market/rates/price-source.ts';
 import type { LiquidityVenue } from '../settlement/rows/liquidity-venue.ts';
+import type { OnTreasuryCrashPoint } from '../settlement/treasury/crash-points.ts';
 import type { OnCrashPoint } from '../settlement/turns/crash-point.ts';
 import type { StreamTimes } from '../surfaces/rest/api/event-stream.ts';
 import type { OnWebhookCrashPoint } from '../webhooks/crash-points.ts';
@@ -35,6 +36,7 @@ export interface OutsideWorld {
   /** The names, the certificates and the patience of the world that webhooks go to. */
   readonly receivers?: Partial<Pick<EgressOptions, 'resolve' | 'ca' | 'connectMs' | 'totalMs'>>;
   readonly onWebhookCrashPoint?: OnWebhookCrashPoint;
+  readonly onTreasuryCrashPoint?: OnTreasuryCrashPoint;
   /** Whether each answer of REST is checked by its contract, as in tests and `npm run dev`. */
   readonly checksAnswers?: boolean;
   /** Most readers that wait for events in the process. */

@@ -9,6 +9,7 @@ import { QuoteResults } from '../orders/quote-results.ts';
 import { forgetEndedAssignees } from '../orders/read/attention.ts';
 import type { PayoutWatch } from '../settlement/pay/payout-watch.ts';
 import { type Foundation, inBackground } from './foundation.ts';
+import type { Treasury } from './open-treasury.ts';
 
 export interface WorkerTaskParts {
   readonly orm: MikroORM;
@@ -17,6 +18,7 @@ export interface WorkerTaskParts {
   readonly stats: OrderStats;
   readonly payoutWatch: PayoutWatch;
   readonly history: HistoryTurns;
+  readonly treasury: Treasury | null;
   /** Null in a process that does not reconcile. */
   readonly reconciliations: Reconciliations | null;
 }
@@ -29,6 +31,8 @@ const fixedResultsMs = 60_000;
 const reconcileLookMs = 30_000;
 /** How often a worker checks whether a minute of the history is due. */
 const historyLookMs = 15_000;
+/** How often a worker checks whether a reading of the account at the exchange is due. */
+const venueLookMs = 15_000;
 /** How often a worker checks whether payouts must be held. */
 const payoutWatchMs = 10_000;
 
@@ -38,7 +42,7 @@ const payoutWatchMs = 10_000;
  */
 export function startWorkerTasks(
   foundation: Foundation,
-  { orm, creation, openOrders, stats, payoutWatch, history, reconciliations }: WorkerTaskParts,
+  { orm, creation, openOrders, stats, payoutWatch, history, treasury, reconciliations }: WorkerTaskParts,
 ): void {
   const { config, clock, log, outside } = foundation;
   const run = (everyMs: number, event: string, task: () => Promise<unknown>): void =>
@@ -63,6 +67,7 @@ export function startWorkerTasks(
   run(fixedResultsMs, 'quote_results_failed', () => quoteResults.rollUp());
   run(payoutWatchMs, 'payout_watch_failed', () => payoutWatch.runIfDue());
   run(historyLookMs, 'history_failed', () => history.takeIfDue());
+  if (treasury) run(venueLookMs, 'venue_read_failed', () => treasury.reader.runIfDue());
   const lookMs = Math.min(reconcileLookMs, config.RECONCILE_EVERY_SEC * 1000);
   if (reconciliations) run(lookMs, 'reconcile_failed', () => reconciliations.runIfDue());
 }

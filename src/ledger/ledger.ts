@@ -10,7 +10,11 @@ import { Big, formatDecimal } from '../base/money.ts';
  * - `deposits`: coins on deposit addresses.
  * - `hot`: the hot wallets, which pay.
  * - `client`: what we owe users.
- * - `venue`: our balance at the liquidity venue.
+ * - `venue`: what our own inventory traded. Also trades at an exchange that were booked before the
+ *   accounts `venue:<name>`.
+ * - `venue:<name>`: our balance at the exchange of that name.
+ * - `transit`: coins on their way between an exchange and a hot wallet.
+ * - `treasury_cost`: what these ways cost.
  * - `service_fee`, `network_fee`: fees that users paid us.
  * - `network_cost`: fees that chains charged us.
  * - `trading`: the difference between the venue's fill and the amount agreed with the user, other
@@ -21,7 +25,7 @@ import { Big, formatDecimal } from '../base/money.ts';
  * - `markup`: the parts of `service_fee` that partners earned by completed orders.
  * - `partner:<id>`: what a partner earned so.
  */
-export type Account = GatewayAccount | `partner:${string}`;
+export type Account = GatewayAccount | `partner:${string}` | `venue:${string}`;
 
 export type GatewayAccount =
   | 'deposits'
@@ -35,11 +39,14 @@ export type GatewayAccount =
   | 'unclaimed'
   | 'suspense'
   | 'opening'
-  | 'markup';
+  | 'markup'
+  | 'transit'
+  | 'treasury_cost';
 
 /**
- * A coin on a network. Coins at a venue are on no network. There a coin of the trade's order stands
- * with the order's network; any other coin, such as dollars, stands with the venue's name.
+ * A coin on a network. Coins at a venue are on no network. There a coin of a trade's order stands
+ * with the order's network, and a transfer with the network that it takes. Any other coin, such as
+ * dollars, stands with the venue's name. So only the sum over all networks means something.
  */
 export interface LedgerAsset {
   readonly coin: string;
@@ -51,6 +58,19 @@ export interface LedgerLine extends LedgerAsset {
   /** In the coin's units: positive is a debit, negative a credit. Lines of zero are omitted. */
   readonly amount: Big | string;
 }
+
+/** The entries about our account at an exchange, other than those of trades. */
+export const treasuryKinds = [
+  'transfer_out',
+  'transfer_fee',
+  'transfer_reversal',
+  'transfer_in',
+  'transfer_in_reversal',
+  'transfer_match',
+  'venue_opening',
+  'venue_other',
+] as const;
+export type TreasuryKind = (typeof treasuryKinds)[number];
 
 export interface Booking {
   readonly kind:
@@ -67,7 +87,8 @@ export interface Booking {
     | 'gas'
     | 'funding'
     | 'funding_reversal'
-    | 'opening';
+    | 'opening'
+    | TreasuryKind;
   /** Names the booked event. Each pair of kind and reference is booked once. */
   readonly reference: string;
   readonly orderId: string | null;

@@ -9,6 +9,7 @@ import { checkAddresses, checkBook, checkHistories, checkPayments } from './reco
 import { type ReconcileReport, Tally } from './reconcile/report.ts';
 import { checkAccounts, checkClients, checkDebits, checkEndedOrders, checkMarkups } from './reconcile/rows.ts';
 import { inSnapshot } from './reconcile/snapshot.ts';
+import { checkTransit, checkVenueBalances } from './reconcile/treasury.ts';
 import { checkVenue, type VenueFill } from './reconcile/venue.ts';
 
 export { type ReconcileReport, type ReconcileRow, renderReport } from './reconcile/report.ts';
@@ -58,6 +59,8 @@ export async function reconcile(options: ReconcileOptions): Promise<ReconcileRep
     await checkAccounts(em, tally);
     await checkMarkups(em, tally);
     await checkVenue(em, venueFills, tally);
+    await checkVenueBalances(em, tally);
+    await checkTransit(em, tally);
     await checkBook(em, tally);
     await checkHistories(em, tally);
     await checkAddresses(em, tally);

@@ -21,13 +21,15 @@ export interface HistoryTurnsOptions {
 }
 
 /** A figure of the venue. */
-export type VenueMeasure = 'balance' | 'stock' | 'buy_depth' | 'sell_depth' | 'open_usd';
+export type VenueMeasure = 'balance' | 'stock' | 'buy_depth' | 'sell_depth' | 'open_usd' | 'held' | 'held_free';
 
 const minuteMs = 60_000;
 /** Wallets are looked at each minute. A balance counts until two looks in a row have failed. */
 const walletMaxAgeMs = 3 * minuteMs;
 /** A chain that its worker read longer ago than this, plus its poll, is not known. */
 const chainMaxAgeMs = 3 * minuteMs;
+/** An account at an exchange is read each minute. A balance counts until several turns have failed. */
+const heldMaxAgeMs = 5 * minuteMs;
 /** Old rows that one turn removes of each table. A turn adds fewer. */
 const removedAtOnce = 2_000;
 
@@ -43,7 +45,7 @@ const takeTurn = `
   with given as (
     select ?::timestamptz as minute, ?::timestamptz as slot, ?::timestamptz as wallets_since,
            ?::timestamptz as chains_since, ?::bigint as depth_since, ?::timestamptz as balances_since,
-           ?::boolean as is_exchange
+           ?::timestamptz as held_since, ?::boolean as is_exchange
   ), turn as (
     update history_turn t set taken_at = given.minute
       from given, (select taken_at as before from history_turn for update) as b
@@ -80,6 +82,11 @@ const takeTurn = `
     select turn.slot, f.coin, f.measure, f.value
       from turn cross join lateral (
         select coin, 'balance' as measure, balance as value from venue_level where seen_at >= balances_since
+        union all
+        select b.coin, h.measure, h.value
+          from venue_account v join venue_balance b on b.venue = v.venue and b.read_at >= held_since
+         cross join lateral (values ('held', b.total), ('held_free', b.free)) as h (measure, value)
+         where v.is_watched
         union all
         select coin, 'stock', amount from sandbox_inventory where not is_exchange
         union all
@@ -126,6 +133,7 @@ export class HistoryTurns {
       nowMs - depthMaxAgeSec * 1_000,
       // A balance counts until a comparison has been left out.
       before(2 * reconcileEverySec * 1_000),
+      before(heldMaxAgeMs),
       isExchange,
     ]);
     this.#askedMs = askedMs;
@@ -154,7 +162,7 @@ export async function noteVenueBalances(orm: MikroORM, now: Date): Promise<void>
   await sql(
     orm.em.fork(),
     `insert into venue_level as v (coin, balance, seen_at)
-     select coin, sum(amount), ? from ledger_line where account = 'venue' group by coin
+     select coin, sum(amount), ? from ledger_line where account = 'venue' or account like 'venue:%' group by coin
      on conflict (coin) do update set balance = excluded.balance, seen_at = excluded.seen_at`,
     [now],
   );

@@ -17,7 +17,7 @@ import type { OrderSettler } from './order-settler.ts';
 import { refuseUnknownHold, resumePayouts } from './pay/payout-holds.ts';
 import { Deposit } from './rows/deposit.entity.ts';
 import { Payment } from './rows/payment.entity.ts';
-import { StaffAction, type StaffActionName, staffActions } from './rows/staff-action.entity.ts';
+import { StaffAction, type StaffActionName, staffActions, type VenueClass } from './rows/staff-action.entity.ts';
 import { isInDebit } from './rules/client-account.ts';
 import { decidePayout, unwindTrade } from './rules/exchange.ts';
 import { currentPayment } from './rules/pay.ts';
@@ -25,6 +25,13 @@ import { createPayment, type Recipient, refundLeg } from './rules/payments.ts';
 import { unreturnedPart } from './rules/refund.ts';
 import type { Settling } from './rules/settling.ts';
 import { priceOf, setVenuePrice } from './trade/venue-price.ts';
+import {
+  classifyVenueEntry,
+  openVenueAccount,
+  type StoredSubject,
+  subjectOf,
+  type VenueSubject,
+} from './treasury/venue-decisions.ts';
 
 /** A staff member's request for an action. */
 export interface StaffProposal {
@@ -40,6 +47,10 @@ export interface StaffProposal {
   readonly acknowledges?: boolean;
   /** The recipient of a refund. */
   readonly recipient?: Recipient;
+  /** For the actions on the account at an exchange. */
+  readonly venue?: string;
+  readonly venueSubject?: VenueSubject;
+  readonly class?: VenueClass;
   /** For `venue_price`: the venue's cash coin for one coin, as a decimal string. */
   readonly price?: string;
   readonly reason: string;
@@ -54,6 +65,8 @@ const needsApproval: Readonly<Record<StaffActionName, boolean>> = {
   hold: false,
   mark_failed: false,
   resume_payouts: true,
+  venue_opening: true,
+  venue_classify: true,
 };
 
 /** The actions that are proposals first. */
@@ -93,7 +106,8 @@ export class StaffActions {
     return outer.transactional(async (em) => {
       const now = clock.now();
       if (proposal.holdId !== undefined) await refuseUnknownHold(em, proposal.holdId);
-      const orderId = proposal.holdId === undefined ? await orderOf(em, proposal) : null;
+      const concernsOrder = proposal.holdId === undefined && proposal.venue === undefined;
+      const orderId = concernsOrder ? await orderOf(em, proposal) : null;
       // Locked before the row that refers to it is written. Two proposals would else wait for each
       // other.
       if (orderId !== null) await sql(em, 'select from exchange_order where id = ? for update', [orderId]);
@@ -107,6 +121,9 @@ export class StaffActions {
         address: null,
         tag: null,
         price: proposal.action === 'venue_price' ? priceOf(proposal.price) : null,
+        venue: proposal.venue ?? null,
+        ...(proposal.action === 'venue_classify' ? subjectOf(proposal.venueSubject ?? {}) : noSubject),
+        class: proposal.class ?? null,
         reason,
         state: 'proposed',
         proposedBy: proposal.staffId,
@@ -141,7 +158,7 @@ export class StaffActions {
       await requireApprover(em, {
         approver: staffId,
         proposer: action.proposedBy,
-        permission: 'actions:decide',
+        permission: action.venue === null ? 'actions:decide' : 'treasury:decide',
         now: this.#options.clock.now(),
       });
       await this.#carryOut(em, action, staffId);
@@ -204,6 +221,11 @@ export class StaffActions {
       const now = this.#options.clock.now();
       return resumePayouts(em, action.holdId, { ...action, decidedBy: staffId, now });
     }
+    if (action.venue !== null) {
+      const now = this.#options.clock.now();
+      if (action.action === 'venue_opening') return openVenueAccount(em, action.venue, now);
+      return classifyVenueEntry(em, action, now);
+    }
     if (action.orderId === null) return refundUnassignedDeposit(em, action, this.#options);
     const settling = await this.#options.settler.open(em, action.orderId, action.depositId);
     if (!settling) throw new AppError('order_not_found', 'there is no such order');
@@ -231,6 +253,8 @@ export class StaffActions {
     settling.order.nextActionAt = settling.now;
   }
 }
+
+const noSubject: StoredSubject = { movementKind: null, reference: null, coin: null, amount: null };
 
 type Details = Parameters<typeof moveOrder>[3];
 

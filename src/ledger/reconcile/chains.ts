@@ -6,7 +6,7 @@ import { assetName, type ChainAsset, type ChainCurrency, chainAssets } from './a
 import { Tally } from './report.ts';
 import { readScannerState, type ScanAhead, scanAhead } from './scan-ahead.ts';
 import { inSnapshot } from './snapshot.ts';
-import { type AttemptRow, type DepositRow, ledgerHoldings, readStoredChain, type StoredChain } from './stored-chain.ts';
+import { type DepositRow, ledgerHoldings, readStoredChain, type StoredChain } from './stored-chain.ts';
 
 /** Balances that one request to an adapter reads. */
 const batchSize = 500;
@@ -20,6 +20,12 @@ const maxReadings = 5;
  * attention list of staff calls the order overdue.
  */
 const creditWithinMs = 600_000;
+
+/**
+ * How long an arrival at the hot wallet may wait for the list of an exchange. The gateway credits it
+ * after half an hour in any case.
+ */
+const listWithinMs = 2_400_000;
 
 const zero = new Big('0');
 
@@ -58,12 +64,13 @@ async function readChain(
   clock: Clock,
 ): Promise<{ found: Tally; isSteady: boolean }> {
   const { chain } = adapter;
-  const before = await readScannerState(orm.em.fork(), chain);
-  const ahead = await scanAhead(adapter, before);
-  const dueAfter = new Date(clock.now().getTime() - creditWithinMs);
-  const stored = await inSnapshot(orm, (em) => readStoredChain(em, chain, ahead, assets, dueAfter));
+  const scanned = await readScannerState(orm.em.fork(), chain);
+  const ahead = await scanAhead(adapter, scanned);
+  const before = (ms: number): Date => new Date(clock.now().getTime() - ms);
+  const [dueAfter, listedAfter] = [before(creditWithinMs), before(listWithinMs)];
+  const stored = await inSnapshot(orm, (em) => readStoredChain(em, chain, ahead, assets, dueAfter, listedAfter));
   const hotWallet = await adapter.hotWallet();
-  const moved = await movedUnbooked(adapter, stored.attempts, assets);
+  const moved = await movedUnbooked(adapter, stored, assets);
   const found = new Tally();
   for (const asset of assets) {
     const held = await heldByAddresses(adapter, stored.addresses, asset);
@@ -83,7 +90,7 @@ async function readChain(
   for (const payment of moved.twice) {
     found.fault('payments', `payment ${payment} on ${chain}`, '1 success', 'more');
   }
-  const isSteady = before?.version === stored.version && (await adapter.head()).hash === ahead.head;
+  const isSteady = scanned?.version === stored.version && (await adapter.head()).hash === ahead.head;
   return { found, isSteady };
 }
 
@@ -154,7 +161,7 @@ interface Moved {
 /** Finds what our own mined transactions moved before the ledger booked them. */
 async function movedUnbooked(
   adapter: ChainAdapter,
-  attempts: readonly AttemptRow[],
+  { attempts, spends }: StoredChain,
   assets: readonly ChainAsset[],
 ): Promise<Moved> {
   const moved = { deposits: new Map<ChainAsset, Big>(), hot: new Map<ChainAsset, Big>() };
@@ -162,6 +169,11 @@ async function movedUnbooked(
     if (asset) moved[account].set(asset, (moved[account].get(asset) ?? zero).plus(amount));
   };
   const native = assets.find(({ contract }) => contract === null);
+  for (const { amount, gas, ...spend } of spends) {
+    const asset = assets.find(({ currencies }) => currencies.has(assetName(spend)));
+    add('hot', asset, zero.minus(amount));
+    add('hot', native, zero.minus(gas));
+  }
   const paid = new Set<string>();
   const twice = new Set<string>();
   const statuses = await inParallel(attempts, ({ txid, raw, reserves, expires_at: expiresAt }) =>

@@ -11,6 +11,8 @@ import { Big, formatDecimal } from '../../base/money.ts';
  * - `accounts`: the accounts that follow from rows.
  * - `markups`: what each completed order earned its partner, against its journal entries.
  * - `venue`: the ledger against the venue's fills and orders.
+ * - `venue_balance`: the ledger against the balances that the exchange tells.
+ * - `transit`: coins on their way to or from an exchange, transfer by transfer.
  * - `trades`: the rows against the venue's fills, and what trades left at an exchange.
  * - `book`: the ledger against zero.
  * - `histories`, `addresses`, `payments`: invariants of every order and every payment.
@@ -25,6 +27,8 @@ export const reconcileChecks = [
   'accounts',
   'markups',
   'venue',
+  'venue_balance',
+  'transit',
   'trades',
   'book',
   'histories',

@@ -153,6 +153,17 @@ export async function checkEndedOrders(em: EntityManager, tally: Tally): Promise
   }
 }
 
+/**
+ * SQL: what two members classified at an exchange, with the amounts of the account that stands
+ * against it.
+ */
+const classifiedSql = `
+  select a.venue, a.class, coalesce(m.coin, a.coin) as coin,
+         -case when m.reference is null then a.amount when m.kind = 'deposit' then m.amount else -m.amount end as amount
+    from staff_action a
+    left join venue_movement m on m.venue = a.venue and m.kind = a.movement_kind and m.reference = a.reference
+   where a.action = 'venue_classify' and a.state = 'done'`;
+
 /** Compares the accounts that follow from rows alone. */
 export async function checkAccounts(em: EntityManager, tally: Tally): Promise<void> {
   const rows = await em.execute<(TotalRow & { account: string })[]>(
@@ -184,8 +195,13 @@ export async function checkAccounts(em: EntityManager, tally: Tally): Promise<vo
        union all
        select 'unclaimed', coin, network, -amount, 0 from (${unclaimedSql}) as unclaimed
        union all
+       select case class when 'cost' then 'treasury_cost' else class end, coin, venue, amount, 0
+         from (${classifiedSql}) as classified where class in ('trading', 'cost')
+       union all
+       select 'treasury_cost', coin, network, booked_fee + written_off, 0 from treasury_transfer
+       union all
        select account, coin, network, 0, amount from ledger_line
-        where account in ('suspense', 'service_fee', 'network_fee', 'trading', 'unclaimed', 'markup')
+        where account in ('suspense', 'service_fee', 'network_fee', 'trading', 'unclaimed', 'markup', 'treasury_cost')
            or account like 'partner:%'
      )
      select account, coin, network, sum(expected)::text as expected, sum(actual)::text as actual

@@ -15,7 +15,10 @@ export interface DepositRow {
   readonly height: number | null;
   readonly block_hash: string | null;
   readonly required: number;
-  /** The deposit's order was due when the scanner last stored its position, and not for long. */
+  /**
+   * It may wait for its credit: its order was due when the scanner last stored its position, and not
+   * for long; or an arrival at the hot wallet is compared with the list of an exchange first.
+   */
   readonly is_due: boolean;
 }
 
@@ -34,6 +37,18 @@ export interface AttemptRow {
   readonly expires_at: number | null;
 }
 
+/**
+ * What a transaction that is no payment of the gateway took from the hot wallet for a transfer to an
+ * exchange. It is mined, and booked once it is final.
+ */
+export interface SpendRow {
+  readonly coin: string;
+  readonly network: string;
+  readonly amount: string;
+  /** In the chain's own coin. */
+  readonly gas: string;
+}
+
 /** The database's knowledge of a chain in one snapshot. */
 export interface StoredChain {
   readonly version: string | undefined;
@@ -44,6 +59,7 @@ export interface StoredChain {
   /** The outputs of payments in several outputs, by key, with the key of their deposit. */
   readonly parts: ReadonlyMap<string, string>;
   readonly attempts: readonly AttemptRow[];
+  readonly spends: readonly SpendRow[];
   /** Our own transactions above the cursor. They bring no coins from outside. */
   readonly ownTxids: ReadonlySet<string>;
   /**
@@ -59,6 +75,8 @@ export interface StoredChain {
  * snapshot.
  *
  * @param dueAfter An order that became due after this moment has not been due for long.
+ * @param listedAfter An arrival at the hot wallet that was mined after this moment may still wait
+ *   for the list of an exchange.
  */
 export async function readStoredChain(
   em: EntityManager,
@@ -66,6 +84,7 @@ export async function readStoredChain(
   ahead: ScanAhead,
   assets: readonly ChainAsset[],
   dueAfter: Date,
+  listedAfter: Date,
 ): Promise<StoredChain> {
   const networks = allNetworks().filter((network) => network.chain === chain);
   const keychains = JSON.stringify([...new Set(networks.map(({ keychain }) => keychain))]);
@@ -87,14 +106,20 @@ export async function readStoredChain(
   const deposits = await em.execute<DepositRow[]>(
     `select d.key, d.purpose, d.coin, d.network, d.amount::text as amount, d.state, d.height::int as height, d.block_hash,
             d.confirmations_required as required,
-            coalesce(o.next_action_at <= c.scanned_at and o.next_action_at > ?, false) as is_due
+            coalesce(o.next_action_at <= c.scanned_at and o.next_action_at > ?, false)
+              or d.purpose = 'funding' and d.mined_at > ? and exists (select from venue_account where is_watched) as is_due
        from deposit d
        left join exchange_order o on o.id = d.order_id
        left join chain_state c on c.chain = d.chain
       where d.chain = ? and (d.state = 'mined'
          or d.key in (select jsonb_array_elements_text(?::jsonb))
          or d.block_hash in (select jsonb_array_elements_text(?::jsonb)))`,
-    [dueAfter, chain, keys, JSON.stringify([...ahead.orphaned])],
+    [dueAfter, listedAfter, chain, keys, JSON.stringify([...ahead.orphaned])],
+  );
+  const spends = await em.execute<SpendRow[]>(
+    `select coin, network, amount::text as amount, gas::text as gas from treasury_transfer
+      where chain = ? and movement_kind = 'deposit' and state in ('sent', 'arrived') and booked_amount = 0`,
+    [chain],
   );
   const attempts = await em.execute<AttemptRow[]>(
     `select p.id as payment, p.kind, a.fee::text as fee, p.coin, p.network, p.amount::text as amount, a.txid, a.raw,
@@ -132,6 +157,7 @@ export async function readStoredChain(
     deposits: deposits.filter((deposit) => own.has(assetName(deposit))),
     parts: new Map(parts.map(({ key, deposit }) => [key, deposit])),
     attempts,
+    spends,
     leftOut,
     ownTxids: new Set(txids.map(({ txid }) => txid)),
     balance: (account, { currencies }) =>

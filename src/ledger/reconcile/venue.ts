@@ -48,6 +48,10 @@ export const exchangeTrades = `
      group by 1, 2, 3
   )`;
 
+/** SQL: the kinds of entries about a venue that no trade made. `treasury` checks those. */
+const otherKinds = `'transfer_out', 'transfer_fee', 'transfer_reversal', 'transfer_in', 'transfer_in_reversal',
+                    'venue_opening', 'venue_other'`;
+
 interface VenueRow {
   readonly subject: string;
   readonly expected: string;
@@ -62,7 +66,7 @@ interface VenueTables {
 }
 
 /**
- * Compares our balance at the venue, and each trade with its fill. A fill whose trade still waits
+ * Compares what trades moved at the venue, and each trade with its fill. A fill whose trade still waits
  * for the answer is in flight: the venue repeats the same answer to the next request. At an
  * exchange two more amounts are in flight. One is what a trade's orders moved before the trade is
  * decided. The other is what they moved beyond a fill that is not squared yet.
@@ -122,7 +126,11 @@ function balances(em: EntityManager, { ctes, values }: VenueTables): Promise<Ven
          join venue_trade v on v.client_id = s.client_id
          left join trade t on t.order_id = s.client_id
        union all
-       select coin, 0, amount, 0 from ledger_line where account = 'venue'
+       select coin, 0, amount, 0 from ledger_line where account = 'venue' or account like 'venue:%'
+       union all
+       select l.coin, 0, -l.amount, 0
+         from ledger_transaction x join ledger_line l on l.transaction_id = x.id and (l.account = 'venue' or l.account like 'venue:%')
+        where x.kind in (${otherKinds})
      )
      select coin as subject, sum(expected)::text as expected, sum(actual)::text as actual,
             sum(in_flight)::text as in_flight
@@ -160,7 +168,7 @@ function differingTrades(em: EntityManager, { ctes, values }: VenueTables): Prom
        union all
        select x.reference, l.coin, l.network, 0, l.amount, 0
          from ledger_line l join ledger_transaction x on x.id = l.transaction_id
-        where l.account = 'venue' and x.kind = 'venue_cash'
+        where (l.account = 'venue' or l.account like 'venue:%') and x.kind = 'venue_cash'
      ), differing as (
        select client_id, coin, network, sum(expected) as expected, sum(actual) as actual, sum(in_flight) as in_flight
          from change group by client_id, coin, network having sum(expected) - sum(in_flight) <> sum(actual)

@@ -5,7 +5,7 @@ import { Big, formatDecimal } from '../../base/money.ts';
 import { hasForcedReorg } from '../../chains/sandbox/forced-payments.ts';
 import { type LedgerAsset, linesOfTransaction } from '../../ledger/ledger.ts';
 import type { PriceBook } from '../../market/rates/price-book.ts';
-import { inventoryName } from '../trade/inventory-venue.ts';
+import { inventoryName } from '../rows/liquidity-venue.ts';
 import type { HoldFinding, PayoutHolds } from './payout-holds.ts';
 import type { PayoutLimits } from './payout-limits.ts';
 

@@ -1,5 +1,16 @@
 import type { TradeBound } from './trade-bound.ts';
 
+/**
+ * The name under which trades and fills of our own inventory are stored. It dates from when only the
+ * sandbox had an inventory.
+ */
+export const inventoryName = 'sandbox';
+
+/** The account of the ledger for what a venue holds for us. */
+export function venueAccount(venue: string): 'venue' | `venue:${string}` {
+  return venue === inventoryName ? 'venue' : `venue:${venue}`;
+}
+
 /** A trade as requested from a venue. Amounts are decimal strings in the coins' units. */
 export interface VenueOrder {
   /** Our id. The venue uses it as the idempotency key. */

@@ -1,4 +1,5 @@
 import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
+import type { MovementKind } from '../../exchanges/exchange.ts';
 
 export const staffActions = [
   'refund',
@@ -8,8 +9,20 @@ export const staffActions = [
   'release',
   'venue_price',
   'resume_payouts',
+  'venue_opening',
+  'venue_classify',
 ] as const;
 export type StaffActionName = (typeof staffActions)[number];
+
+/**
+ * What an entry of an exchange is that the gateway did not make.
+ *
+ * - `capital`: coins that the house put in or took out.
+ * - `trading`: a gain or loss, such as a trade by hand, a reward or interest.
+ * - `cost`: a cost of moving coins, such as a fee that the exchange kept.
+ */
+export const venueClasses = ['capital', 'trading', 'cost'] as const;
+export type VenueClass = (typeof venueClasses)[number];
 
 /** An action of a staff member, or a proposal for a second member to approve. */
 @Entity({ tableName: 'staff_action' })
@@ -47,6 +60,27 @@ export class StaffAction {
    */
   @Property({ type: 'decimal', precision: 38, scale: 18, nullable: true })
   price!: string | null;
+
+  /** The exchange whose account the action is about. */
+  @Property({ type: 'text', nullable: true })
+  venue!: string | null;
+
+  /** The movement there that is classified. */
+  @Property({ type: 'text', nullable: true })
+  movementKind!: MovementKind | null;
+
+  @Property({ type: 'text', nullable: true })
+  reference!: string | null;
+
+  /** In place of a movement, a coin of which the exchange has `amount` more than the books. */
+  @Property({ type: 'text', nullable: true })
+  coin!: string | null;
+
+  @Property({ type: 'decimal', precision: 38, scale: 18, nullable: true })
+  amount!: string | null;
+
+  @Property({ type: 'text', nullable: true })
+  class!: VenueClass | null;
 
   @Property({ type: 'text' })
   reason!: string;

@@ -8,7 +8,7 @@ import {
   leastBought,
   marketTerms,
 } from '../../orders/exchange-terms.ts';
-import type { VenueAnswer, VenueOrder } from '../rows/liquidity-venue.ts';
+import { type VenueAnswer, type VenueOrder, venueAccount } from '../rows/liquidity-venue.ts';
 import { Trade } from '../rows/trade.entity.ts';
 import type { TradeBound } from '../rows/trade-bound.ts';
 import { addToClientAccount, availableToReturn, isInDebit, owedToClient } from './client-account.ts';
@@ -210,8 +210,8 @@ function recordFill(settling: Settling, trade: Trade, bought: Big): StepResult {
     at: now,
     lines: [
       line('client', from, trade.amountFrom),
-      line('venue', from, minus(trade.amountFrom)),
-      line('venue', to, bought),
+      line(venueAccount(trade.venue), from, minus(trade.amountFrom)),
+      line(venueAccount(trade.venue), to, bought),
       line('client', to, minus(trade.amountTo)),
       line('service_fee', to, minus(trade.serviceFee)),
       line('network_fee', to, minus(trade.networkFee)),

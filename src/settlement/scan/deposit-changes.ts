@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
 import { Big, fromUnits } from '../../base/money.ts';
 import type { Transfer } from '../../chains/port/chain-adapter.ts';
@@ -6,8 +6,10 @@ import { type Booking, bookAll, line, minus } from '../../ledger/ledger.ts';
 import type { Order } from '../../orders/order.entity.ts';
 import { holdOrder } from '../../orders/order-moves.ts';
 import { Deposit } from '../rows/deposit.entity.ts';
+import { TreasuryTransfer } from '../rows/treasury-transfer.entity.ts';
 import { earlierBounds, type ScanTimes, timeBounds } from '../rules/arrival-times.ts';
 import { depositGone, depositReference, isConfirmed, markCredited } from '../rules/credit.ts';
+import { creditFunding, fundingWaits, reverseFunding } from '../rules/funding.ts';
 import type { ScannedTo } from '../rules/settling.ts';
 import type { Arrival } from './arrivals.ts';
 import { isFoundByBalance } from './deposit-parts.ts';
@@ -29,18 +31,15 @@ export async function orphanDeposits(
   for (const deposit of deposits) {
     if (deposit.blockHash === null || !hashes.has(deposit.blockHash)) continue;
     if (deposit.state === 'credited') {
-      const isFunding = deposit.purpose === 'funding';
-      const owed = deposit.orderId === null ? 'suspense' : 'client';
-      bookings.push({
-        kind: isFunding ? 'funding_reversal' : 'deposit_reversal',
-        reference: depositReference(deposit),
-        orderId: deposit.orderId,
-        at: now,
-        lines: isFunding
-          ? [line('hot', deposit, minus(deposit.amount)), line('opening', deposit, deposit.amount)]
-          : [line('deposits', deposit, minus(deposit.amount)), line(owed, deposit, deposit.amount)],
-      });
-      holdWithoutDeposit(em, orders.get(deposit.orderId ?? ''), deposit, now);
+      if (deposit.purpose === 'funding') {
+        bookings.push(reverseFunding(deposit, await transferOf(em, deposit), now));
+      } else {
+        const owed = deposit.orderId === null ? 'suspense' : 'client';
+        const reference = depositReference(deposit);
+        const lines = [line('deposits', deposit, minus(deposit.amount)), line(owed, deposit, deposit.amount)];
+        bookings.push({ kind: 'deposit_reversal', reference, orderId: deposit.orderId, at: now, lines });
+        holdWithoutDeposit(em, orders.get(deposit.orderId ?? ''), deposit, now);
+      }
     }
     deposit.state = 'orphaned';
     deposit.height = null;
@@ -130,7 +129,10 @@ export function dropDeposits(deposits: readonly Deposit[], chain: string, gone: 
   }
 }
 
-/** Credits deposits without an order. No order's step would do it. */
+/**
+ * Credits deposits without an order. No order's step would do it. While an account at an exchange is
+ * watched, arrivals at hot wallets are left to `TransferTask`.
+ */
 export async function creditUnassignedDeposits(
   em: EntityManager,
   deposits: readonly Deposit[],
@@ -138,23 +140,27 @@ export async function creditUnassignedDeposits(
   to: ScannedTo,
   now: Date,
 ): Promise<void> {
+  const ripe = deposits.filter(
+    (deposit) => deposit.orderId === null && deposit.chain === chain && isConfirmed(deposit, to),
+  );
+  const waits = ripe.some(({ purpose }) => purpose === 'funding') && (await fundingWaits(em));
   const bookings: Booking[] = [];
-  for (const deposit of deposits) {
-    if (deposit.orderId !== null || deposit.chain !== chain || !isConfirmed(deposit, to)) continue;
+  for (const deposit of ripe) {
+    if (deposit.purpose === 'funding') {
+      if (!waits) bookings.push(creditFunding(deposit, await transferOf(em, deposit), now));
+      continue;
+    }
     markCredited(deposit, now);
-    const isFunding = deposit.purpose === 'funding';
-    bookings.push({
-      kind: isFunding ? 'funding' : 'deposit',
-      reference: depositReference(deposit),
-      orderId: null,
-      at: now,
-      lines: [
-        line(isFunding ? 'hot' : 'deposits', deposit, deposit.amount),
-        line(isFunding ? 'opening' : 'suspense', deposit, minus(deposit.amount)),
-      ],
-    });
+    const lines = [line('deposits', deposit, deposit.amount), line('suspense', deposit, minus(deposit.amount))];
+    bookings.push({ kind: 'deposit', reference: depositReference(deposit), orderId: null, at: now, lines });
   }
   await bookAll(em, bookings);
+}
+
+/** The transfer from an exchange that a deposit is the arrival of, locked. */
+async function transferOf(em: EntityManager, { transferId }: Deposit): Promise<TreasuryTransfer | null> {
+  if (transferId === null) return null;
+  return em.findOne(TreasuryTransfer, { id: transferId }, { lockMode: LockMode.PESSIMISTIC_WRITE });
 }
 
 /**

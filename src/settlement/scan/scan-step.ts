@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from '../../base/db/sql.ts';
 import type { ChainAdapter, Cursor, ScanResult } from '../../chains/port/chain-adapter.ts';
 import type { ScanTimes } from '../rules/arrival-times.ts';
+import { isWatchedSql } from '../rules/funding.ts';
 import type { ScannedTo } from '../rules/settling.ts';
 import type { ChainLease } from '../turns/chain-lease.ts';
 
@@ -101,7 +102,8 @@ const isDueSql = `((coalesce(o.next_action_at <= ?, false) or o.failing_since is
  */
 const affectedSql = `
   (select 'ripe' as cause, d.id, d.order_id as "orderId" from deposit d left join exchange_order o on o.id = d.order_id
-    where d.chain = ? and ${ripeSql} and not ${isDueSql} limit ${mostDeposits})
+    where d.chain = ? and ${ripeSql} and not ${isDueSql}
+      and (d.purpose <> 'funding' or not ${isWatchedSql}) limit ${mostDeposits})
   union all
   (select 'lost', d.id, d.order_id from deposit d join exchange_order o on o.id = d.order_id and o.deposit_id = d.id
     where ? and d.chain = ? and d.state = 'orphaned' and o.status = 'confirming' limit ${mostDeposits})`;

@@ -33,6 +33,8 @@ export interface ExchangeVenueOptions {
   readonly process: Pick<ExchangeProcess, 'close'>;
   /** The coin between the two legs: USD, or a stablecoin. */
   readonly cash: string;
+  /** Whether trades of any of these coins are held, because something there is none of ours. */
+  readonly isHeld?: (coins: readonly string[]) => Promise<boolean>;
   /** Milliseconds within which an order must reach the exchange. */
   readonly orderValidMs?: number;
   /** Milliseconds after that until the exchange's records certainly show the order. */
@@ -90,7 +92,7 @@ export class ExchangeVenue implements LiquidityVenue {
   #isTaken = false;
 
   constructor(options: ExchangeVenueOptions) {
-    this.#options = { orderValidMs: 15_000, recordLagMs: 10_000, ...options };
+    this.#options = { orderValidMs: 15_000, recordLagMs: 10_000, isHeld: async () => false, ...options };
     this.name = options.account.name;
     this.cash = options.cash;
     this.#journal = new VenueJournal(options.orm, options.account.name, options.cash);
@@ -206,8 +208,9 @@ export class ExchangeVenue implements LiquidityVenue {
    * Computes the next order of the main leg. Stores the limits of the trade before the first one.
    */
   async #nextMain(trade: JournalTrade, orders: readonly JournalOrder[]): Promise<NextOrder> {
-    const { account } = this.#options;
+    const { account, isHeld } = this.#options;
     const { cash, clientId, sellCoin, buyCoin } = trade;
+    if (await isHeld([sellCoin, buyCoin, cash])) return { code: 'venue_held' };
     const sells = sellCoin === cash ? null : await account.market(sellCoin, cash);
     if (sellCoin !== cash && !sells) return { code: 'no_market' };
     const buys = buyCoin === cash ? null : await account.market(buyCoin, cash);

@@ -4,7 +4,13 @@ import { brokenConstraint } from '../../base/db/database.ts';
 import { sql } from '../../base/db/sql.ts';
 import { Big, floorTo, formatDecimal, storedDecimals } from '../../base/money.ts';
 import type { PriceBook } from '../../market/rates/price-book.ts';
-import type { LiquidityVenue, VenueAnswer, VenueFill, VenueOrder } from '../rows/liquidity-venue.ts';
+import {
+  inventoryName,
+  type LiquidityVenue,
+  type VenueAnswer,
+  type VenueFill,
+  type VenueOrder,
+} from '../rows/liquidity-venue.ts';
 
 export interface InventoryVenueOptions {
   readonly orm: MikroORM;
@@ -13,12 +19,6 @@ export interface InventoryVenueOptions {
   /** Orders may be forced to be rejected. True in a sandbox only. */
   readonly isSandbox?: boolean;
 }
-
-/**
- * The name under which trades and fills are stored. It dates from when only the sandbox had an
- * inventory.
- */
-export const inventoryName = 'sandbox';
 
 /** SQL: the advisory lock that serializes requests about an order, by its clientId. */
 const lockKey = (clientId: string): string => `hashtextextended('sandbox_fill:' || ${clientId}, 0)`;

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from '../../base/db/sql.ts';
 import { Big } from '../../base/money.ts';
 import { book, type LedgerAsset, line, minus } from '../../ledger/ledger.ts';
+import { venueAccount } from '../rows/liquidity-venue.ts';
 import { coinsOf, type JournalOrder, netChange } from './journal-order.ts';
 
 /** A closed trade at an exchange: no further orders belong to it. */
@@ -34,7 +35,7 @@ export async function bookVenueCash(
     .filter(({ left }) => !left.eq('0'))
     .flatMap(({ coin, left }) => {
       const asset = assetOf(coin, terms, trade.venue);
-      return [line('venue', asset, left), line('trading', asset, minus(left))];
+      return [line(venueAccount(trade.venue), asset, left), line('trading', asset, minus(left))];
     });
   if (lines.length === 0) return;
   await book(em, { kind: 'venue_cash', reference: trade.clientId, orderId: terms?.orderId ?? null, at, lines });

@@ -20,6 +20,8 @@ const VenueMeasureEnum = enumOf<VenueMeasure>('VenueMeasure', 'A figure of the v
   stock: 'What our own inventory may sell, in coins.',
   buy_depth: 'What the order book sells near the price, in US dollars.',
   sell_depth: 'What the order book buys near the price, in US dollars.',
+  held: 'What the account at the exchange holds by its own word, in coins.',
+  held_free: 'The part of it that no open order and no withdrawal locks.',
   open_usd: 'Open positions of all coins, in US dollars at the prices of their trades.',
 });
 

@@ -14,20 +14,22 @@ const account = `
 -- The account at an exchange whose balances and movements are read.
 create table venue_account (
   venue text primary key check (venue ~ '^[a-z0-9_]{1,40}$'),
+  -- Whether the gateway reads it now. Then an arrival at a hot wallet is compared with its list of
+  -- withdrawals before it counts as capital.
+  is_watched boolean not null,
   -- Movements that had ended when it was read first are not booked.
   watched_from timestamptz not null,
-  -- When the newest complete reading of both lists began; and the newest one that went to their end.
+  -- When the newest turn of a worker began.
+  turn_at timestamptz,
+  -- When the newest complete reading of both lists began, and the newest one of all their rows.
   listed_at timestamptz,
-  listed_to_end_at timestamptz,
+  listed_whole_at timestamptz,
   balances_at timestamptz,
   -- When two members took its balances into the books. Until then they are not compared.
   opened_at timestamptz,
   -- Since when, and why, it gives no answer.
   failing_since timestamptz,
   failure text,
-  -- The worker that reads it.
-  lease_owner uuid,
-  lease_until timestamptz,
   check ((failing_since is null) = (failure is null))
 );
 
@@ -73,15 +75,20 @@ create table venue_movement (
   told text not null,
   -- By the clock of the exchange.
   at timestamptz not null,
+  -- When it was seen first, when it changed last, and when the newest reading that shows it began.
   seen_at timestamptz not null,
   changed_at timestamptz not null,
-  -- 'open': not decided. 'earlier': it had ended before the account was watched. 'transfer': between
-  -- the account and a hot wallet. 'foreign': none of ours. 'classified': two members said what it is.
-  part text not null default 'open' check (part in ('open', 'earlier', 'transfer', 'foreign', 'classified')),
+  read_at timestamptz not null,
+  -- 'open': not decided. 'none': it needs no entry, because it ended before the account was watched,
+  -- or without effect. 'transfer': between the account and a hot wallet. 'foreign': none of ours.
+  -- 'classified': two members said what it is.
+  part text not null check (part in ('open', 'none', 'transfer', 'foreign', 'classified')),
   primary key (venue, kind, reference)
 );
 create index venue_movement_open on venue_movement (venue) where part in ('open', 'foreign');
-create index venue_movement_seen on venue_movement (seen_at);
+create index venue_movement_pending on venue_movement (venue, at) where state in ('pending', 'locked', 'unknown');
+create index venue_movement_at on venue_movement (at desc, kind, reference);
+create index venue_movement_tx on venue_movement (txid) where kind = 'deposit';
 
 -- Coins on their way between the account at an exchange and a hot wallet.
 create table treasury_transfer (
@@ -93,17 +100,22 @@ create table treasury_transfer (
   -- Ours.
   network text not null,
   chain text not null,
+  -- 'asked': accepted, or not in a block. 'sent': on its chain. 'arrived': seen where it goes, and not
+  -- final, not credited or locked there. 'done': both sides are booked. 'returned': without effect.
   state text not null check (state in ('asked', 'sent', 'arrived', 'done', 'returned')),
-  -- What the entries 'transfer_out' and those that correct it say: what left the source, and the part
-  -- of it that the exchange keeps as its fee.
+  -- What leaves the source: of a withdrawal with the exchange's fee.
+  amount numeric(38,18) not null check (amount > 0),
+  -- What the chain took for it from the hot wallet, in the chain's own coin.
+  gas numeric(38,18) not null default 0 check (gas >= 0),
+  -- What the entries say: what left the source, and the part of it that is the exchange's fee.
   booked_amount numeric(38,18) not null default 0,
   booked_fee numeric(38,18) not null default 0,
-  -- What the entries 'transfer_in' say of arrivals, and of a remainder that is a cost.
+  -- What they say of arrivals, and of a remainder that is a cost.
   arrived numeric(38,18) not null default 0,
   written_off numeric(38,18) not null default 0,
   -- Numbers the entries.
   entries integer not null default 0,
-  problem text check (problem in ('short_arrival', 'arrived_after_end', 'internal_transfer', 'not_arrived')),
+  problem text check (problem in ('short_arrival', 'arrived_after_end')),
   created_at timestamptz not null,
   updated_at timestamptz not null,
   unique (venue, movement_kind, reference),
@@ -115,7 +127,9 @@ create index treasury_transfer_problem on treasury_transfer (updated_at) where p
 -- The transfer that an arrival at a hot wallet belongs to.
 alter table deposit add column transfer_id uuid references treasury_transfer (id);
 create index deposit_transfer on deposit (transfer_id) where transfer_id is not null;
-create index deposit_funding on deposit (seen_at) where purpose = 'funding' and transfer_id is null;
+create index deposit_funding on deposit (chain, coin, network, amount)
+  where purpose = 'funding' and transfer_id is null;
+create index deposit_funding_tx on deposit (chain, txid) where purpose = 'funding' and transfer_id is null;
 
 alter table venue_history drop constraint venue_history_measure_check, add constraint venue_history_measure_check
   check (measure in ('balance', 'stock', 'buy_depth', 'sell_depth', 'open_usd', 'held', 'held_free'));

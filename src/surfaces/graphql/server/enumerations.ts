@@ -153,6 +153,8 @@ export const StaffActionEnum = enumOf<StaffActionName>('OrderActionKind', 'Kind 
   release: 'End a hold.',
   venue_price: 'Set the worst price for trading the rest that an exchange left at the venue.',
   resume_payouts: 'End a hold of payouts.',
+  venue_opening: 'Take the balances of the account at an exchange into the books.',
+  venue_classify: 'Say what an entry of an exchange is that the gateway did not make.',
 });
 
 export const StaffChangeEnum = enumOf<StaffChangeName>('StaffChangeKind', 'Kind of a change of staff.', {
@@ -175,7 +177,7 @@ export const AccountEnum = enumOf<GatewayAccount | 'partner'>(
     deposits: 'Coins on deposit addresses.',
     hot: 'The wallets that send payments.',
     client: 'Amounts owed to users.',
-    venue: 'Our balance with the liquidity venue.',
+    venue: 'Our balance with the liquidity venue; of an exchange `venueName` tells which.',
     service_fee: 'Service fees that users paid.',
     network_fee: 'Network fees that users paid.',
     network_cost: 'Fees that chains took.',
@@ -183,7 +185,9 @@ export const AccountEnum = enumOf<GatewayAccount | 'partner'>(
       'What the venue gave more or less than was agreed with users, other remainders and costs of trades there, and exchanges that the house took over.',
     unclaimed: 'Remainders too small to send back.',
     suspense: 'Deposits of no order so far.',
-    opening: 'Opening balances of the hot wallets.',
+    opening: 'Opening balances of the hot wallets and of accounts at exchanges, and capital put in or taken out later.',
+    transit: 'Coins on their way between an exchange and a hot wallet.',
+    treasury_cost: 'What moving coins between an exchange and hot wallets costs.',
     markup: 'The parts of the service fees that partners earned.',
     partner: 'What a partner earned by its markups.',
   },

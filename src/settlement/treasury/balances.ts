@@ -1,0 +1,137 @@
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { sql } from '../../base/db/sql.ts';
+import type { Holdings } from '../../exchanges/exchange.ts';
+
+/** A state of the orders at an exchange. Two that are equal have nothing between them. */
+export interface MarketStamp {
+  /** Orders whose fate is not known. */
+  readonly unknown: number;
+  readonly orders: string;
+}
+
+/** The state of our orders at an exchange. */
+export async function marketStamp(em: EntityManager, venue: string): Promise<MarketStamp> {
+  const [row] = await sql<MarketStamp>(
+    em,
+    `select count(*) filter (where o.state = 'sent')::int as unknown,
+            coalesce(string_agg(o.id || o.state, ',' order by o.id), '') as orders
+       from venue_trade v join venue_order o on o.client_id = v.client_id
+       left join trade t on t.order_id = v.client_id
+      where v.venue = ? and (v.squared_at is null or t.state = 'intended')`,
+    [venue],
+  );
+  return row ?? { unknown: 0, orders: '' };
+}
+
+/**
+ * SQL: what happened at an exchange by coin, and is rightly not booked yet. Three kinds: what the
+ * orders of open trades moved and their entries lack; credited deposits of transfers whose coins
+ * have not finally left the hot wallet; and movements that are not decided yet.
+ */
+const inFlightSql = `
+  select c.coin, sum(c.amount) as amount from (
+    select m.coin, m.amount
+      from venue_trade v
+      left join trade t on t.order_id = v.client_id
+      cross join lateral (
+        select c.coin, c.amount
+          from venue_order o
+          cross join lateral (
+            select o.base as coin, case o.side when 'buy' then o.filled else -o.filled end as amount
+            union all
+            select o.quote, case o.side when 'buy' then -o.cost else o.cost end
+            union all
+            select fee ->> 'coin', -(fee ->> 'amount')::numeric from jsonb_array_elements(o.fees) as fee
+          ) as c
+         where o.client_id = v.client_id and o.state = 'closed'
+        union all
+        select l.coin, -l.amount
+          from ledger_transaction x join ledger_line l on l.transaction_id = x.id
+         where x.kind in ('trade', 'venue_cash') and x.reference = v.client_id::text
+           and (l.account = 'venue' or l.account = 'venue:' || v.venue)
+      ) as m
+     where v.venue = $venue and (v.squared_at is null or t.state = 'intended')
+    union all
+    select m.coin, case when m.part = 'open' then m.amount
+                        else m.amount - t.arrived
+                             + coalesce((select sum(d.amount) from deposit d
+                                          where d.transfer_id = t.id and d.state = 'credited'), 0) end
+      from venue_movement m
+      left join treasury_transfer t on t.venue = m.venue and t.movement_kind = m.kind and t.reference = m.reference
+     where m.venue = $venue and m.kind = 'deposit' and m.state in ('locked', 'done')
+       and (m.part = 'open' or m.part = 'transfer' and t.state not in ('done', 'returned'))
+    union all
+    select coin, -amount from venue_movement
+     where venue = $venue and kind = 'withdrawal' and part = 'open' and state in ('pending', 'done')
+  ) as c group by c.coin`;
+
+export interface Comparison {
+  readonly venue: string;
+  readonly holdings: readonly Holdings[];
+  readonly readAt: Date;
+  /** The orders before the balances were asked for. */
+  readonly before: MarketStamp;
+  readonly now: Date;
+}
+
+/**
+ * Stores balances, and compares them with the books in one snapshot, unless an order moved
+ * meanwhile. A coin that the exchange does not show is held no more.
+ */
+export async function compareBalances(orm: MikroORM, comparison: Comparison): Promise<void> {
+  const { venue, holdings, readAt, before, now } = comparison;
+  await orm.em.fork().transactional(async (em) => {
+    await sql(em, 'select from venue_account where venue = ? for update', [venue]);
+    const after = await marketStamp(em, venue);
+    const isCalm = before.unknown === 0 && after.unknown === 0 && before.orders === after.orders;
+    await sql(
+      em,
+      `with given as (
+         select * from jsonb_to_recordset(?::jsonb) as g (coin text, total numeric, free numeric)
+       ), held as (
+         select coin, total, free from given
+         union all
+         select coin, 0, 0 from venue_balance where venue = ? and coin not in (select coin from given)
+       )
+       insert into venue_balance as b (venue, coin, total, free, read_at)
+       select ?, coin, total, free, ? from held
+       on conflict (venue, coin) do update
+          set total = excluded.total, free = excluded.free, read_at = excluded.read_at
+        where b.read_at <= excluded.read_at`,
+      [JSON.stringify(holdings), venue, venue, readAt],
+    );
+    if (isCalm) {
+      await sql(
+        em,
+        `with booked as (
+           select coin, sum(amount) as amount from ledger_line where account = ? group by coin
+         ), moving as (
+           ${inFlightSql.replaceAll('$venue', '?')}
+         ), coins as (
+           select coin from venue_balance where venue = ? union select coin from booked union select coin from moving
+         ), found as (
+           select c.coin, coalesce(b.total, 0) as total, coalesce(b.free, 0) as free,
+                  coalesce(k.amount, 0) as booked, coalesce(m.amount, 0) as in_flight
+             from coins c
+             left join venue_balance b on b.venue = ? and b.coin = c.coin
+             left join booked k on k.coin = c.coin
+             left join moving m on m.coin = c.coin
+         )
+         insert into venue_balance as b
+                (venue, coin, total, free, read_at, compared_total, booked, in_flight, compared_at, differing)
+         select ?, coin, total, free, ?, total, booked, in_flight, ?,
+                (total - in_flight <> booked)::int
+           from found
+         on conflict (venue, coin) do update
+            set compared_total = excluded.compared_total, booked = excluded.booked, in_flight = excluded.in_flight,
+                compared_at = excluded.compared_at,
+                differing = case when excluded.differing = 0 then 0
+                                 when b.compared_total - b.in_flight - b.booked
+                                      = excluded.compared_total - excluded.in_flight - excluded.booked
+                                 then b.differing + 1 else 1 end`,
+        [`venue:${venue}`, venue, venue, venue, venue, venue, venue, readAt, now],
+      );
+    }
+    await sql(em, 'update venue_account set balances_at = ? where venue = ?', [readAt, venue]);
+  });
+}

@@ -1,0 +1,75 @@
+import type { Big } from '../../base/money.ts';
+import type { Deposit } from '../rows/deposit.entity.ts';
+import type { TreasuryTransfer } from '../rows/treasury-transfer.entity.ts';
+import type { VenueMovement } from '../rows/venue-movement.entity.ts';
+
+/** A transfer, and what it still waits for at the hot wallet; 0 for nothing. */
+export interface AwaitedTransfer {
+  readonly transfer: TreasuryTransfer;
+  readonly movement: VenueMovement;
+  readonly missing: Big;
+}
+
+/** An arrival that belongs to no transfer. */
+export type Candidate = Deposit;
+
+export interface Match {
+  readonly transfer: TreasuryTransfer;
+  readonly deposit: Deposit;
+}
+
+/** An ended transfer takes an arrival by its amount for this long. */
+const afterEndMs = 86_400_000;
+
+/**
+ * Matches arrivals with transfers, each at most once: first by transaction and amount, then by
+ * transaction where less arrived, then by amount. Where only amounts decide, a transfer without a
+ * txid comes before one with another txid, and one that has ended comes last.
+ */
+export function matchArrivals(
+  awaited: readonly AwaitedTransfer[],
+  candidates: readonly Candidate[],
+  now: Date,
+): Match[] {
+  const open = new Set(awaited.filter(({ missing }) => missing.gt('0')));
+  const left = new Set(candidates);
+  const matches: Match[] = [];
+  const pair = (fits: (one: AwaitedTransfer, deposit: Candidate) => boolean): void => {
+    for (const one of open) {
+      const deposit = [...left].find((candidate) => isOfAsset(one, candidate) && fits(one, candidate));
+      if (!deposit) continue;
+      open.delete(one);
+      left.delete(deposit);
+      matches.push({ transfer: one.transfer, deposit });
+    }
+  };
+  pair((one, deposit) => isOfTx(one, deposit) && one.missing.eq(deposit.amount));
+  pair((one, deposit) => isOfTx(one, deposit) && one.missing.gt(deposit.amount));
+  const hasAmount = (one: AwaitedTransfer, deposit: Candidate): boolean =>
+    one.transfer.movementKind === 'deposit' ? one.missing.gte(deposit.amount) : one.missing.eq(deposit.amount);
+  pair((one, deposit) => !hasEnded(one) && one.movement.txid === null && hasAmount(one, deposit));
+  pair((one, deposit) => !hasEnded(one) && hasAmount(one, deposit));
+  pair((one, deposit) => {
+    const sinceMs = now.getTime() - one.movement.changedAt.getTime();
+    return hasEnded(one) && one.movement.txid === null && sinceMs < afterEndMs && hasAmount(one, deposit);
+  });
+  return matches;
+}
+
+/** A returned withdrawal has ended. A returned deposit is on its way back. */
+function hasEnded({ transfer, movement }: AwaitedTransfer): boolean {
+  return movement.state === 'returned' && transfer.movementKind === 'withdrawal';
+}
+
+function isOfAsset({ transfer }: AwaitedTransfer, { coin, network }: Candidate): boolean {
+  return coin === transfer.coin && network === transfer.network;
+}
+
+/** Exchanges write a txid in either case, and with or without '0x'. */
+function isOfTx({ movement }: AwaitedTransfer, { txid }: Candidate): boolean {
+  return movement.txid !== null && plain(movement.txid) === plain(txid);
+}
+
+function plain(txid: string): string {
+  return txid.toLowerCase().replace(/^0x/, '');
+}

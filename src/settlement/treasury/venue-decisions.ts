@@ -1,0 +1,199 @@
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { sql } from '../../base/db/sql.ts';
+import { AppError } from '../../base/errors.ts';
+import { Big, formatDecimal, isStorable, parseDecimal } from '../../base/money.ts';
+import { type MovementKind, movementKinds } from '../../exchanges/exchange.ts';
+import { type Account, book, type LedgerLine, line, minus } from '../../ledger/ledger.ts';
+import { venueAccount } from '../rows/liquidity-venue.ts';
+import type { StaffAction, VenueClass } from '../rows/staff-action.entity.ts';
+import { VenueMovement } from '../rows/venue-movement.entity.ts';
+
+// What two members decide about our account at an exchange. Each runs in the caller's transaction.
+
+/** What the members know when they decide. An older comparison may lack something. */
+const freshMs = 300_000;
+/** A difference counts once this many comparisons in a row found it. */
+export const lastingComparisons = 2;
+
+/** The account of the books against which each class stands. */
+const accounts: Readonly<Record<VenueClass, Account>> = {
+  capital: 'opening',
+  trading: 'trading',
+  cost: 'treasury_cost',
+};
+
+/** A movement at the exchange, or a difference of a coin, to be classified. */
+export interface VenueSubject {
+  readonly kind?: string;
+  readonly reference?: string;
+  readonly coin?: string;
+  /** Of a difference: how much more the exchange has than the books, as a decimal string. */
+  readonly amount?: string;
+}
+
+/** What a proposal stores of its subject. */
+export type StoredSubject = Pick<StaffAction, 'movementKind' | 'reference' | 'coin' | 'amount'>;
+
+/**
+ * Reads the subject of a proposal to classify.
+ *
+ * @throws AppError when it names neither a movement nor a difference.
+ */
+export function subjectOf({ kind, reference, coin, amount }: VenueSubject): StoredSubject {
+  if (reference !== undefined) {
+    const movementKind = movementKinds.find((one) => one === kind);
+    if (!movementKind) throw new AppError('invalid_value', `the kind of a movement is ${movementKinds.join(' or ')}`);
+    return { movementKind, reference, coin: null, amount: null };
+  }
+  const difference = amount === undefined ? null : parseDecimal(amount);
+  if (coin === undefined || difference === null || difference.eq('0') || !isStorable(difference)) {
+    throw new AppError('invalid_value', 'name a movement by its kind and reference, or a coin and its difference');
+  }
+  return { movementKind: null, reference: null, coin, amount: formatDecimal(difference) };
+}
+
+/**
+ * Takes the balances of the account into the books, once. Its trades so far become a part of it.
+ *
+ * @throws AppError action_not_possible
+ */
+export async function openVenueAccount(em: EntityManager, venue: string, now: Date): Promise<void> {
+  const { openedAt } = await lockAccount(em, venue);
+  if (openedAt !== null) throw notPossible(`the account at ${venue} is in the books since ${openedAt.toISOString()}`);
+  const rows = await sql<{ coin: string; difference: string | null; compared_at: string | null }>(
+    em,
+    `select coin, (compared_total - in_flight - booked)::text as difference, compared_at
+       from venue_balance where venue = ? order by coin for update`,
+    [venue],
+  );
+  if (rows.length === 0) throw notPossible(`the balances at ${venue} were not read yet`);
+  const lines: LedgerLine[] = [];
+  const earlier = await earlierLines(em, venue);
+  for (const { coin, network, amount } of earlier) {
+    const asset = { coin, network };
+    lines.push(line('venue', asset, minus(amount)), line(venueAccount(venue), asset, amount));
+  }
+  for (const { coin, difference, compared_at: comparedAt } of rows) {
+    if (difference === null || comparedAt === null || now.getTime() - new Date(comparedAt).getTime() > freshMs) {
+      throw notPossible(
+        `the balance of ${coin} at ${venue} was not compared in the last five minutes; look at 'venue check'`,
+      );
+    }
+    const moved = earlier.filter((one) => one.coin === coin).reduce((sum, one) => sum.plus(one.amount), new Big('0'));
+    const asset = { coin, network: venue };
+    const opening = new Big(difference).minus(moved);
+    lines.push(line(venueAccount(venue), asset, opening), line('opening', asset, minus(opening)));
+  }
+  await book(em, { kind: 'venue_opening', reference: venue, orderId: null, at: now, lines });
+  await sql(em, 'update venue_account set opened_at = ? where venue = ?', [now, venue]);
+  await sql(
+    em,
+    'update venue_balance set booked = compared_total - in_flight, differing = 0 where venue = ? and compared_at is not null',
+    [venue],
+  );
+}
+
+/**
+ * Books a movement that is none of ours, or a difference of a coin, as what members say it is.
+ *
+ * @throws AppError action_not_possible
+ */
+export async function classifyVenueEntry(em: EntityManager, action: StaffAction, now: Date): Promise<void> {
+  const { id, venue, class: kind, movementKind, reference } = action;
+  if (venue === null || kind === null) throw new Error('the proposal names no account and class');
+  await lockAccount(em, venue);
+  const { coin, amount, name } =
+    movementKind !== null && reference !== null
+      ? await classifiedMovement(em, venue, movementKind, reference)
+      : { ...(await classifiedDifference(em, venue, action)), name: `${action.coin}:${id}` };
+  const asset = { coin, network: venue };
+  await book(em, {
+    kind: 'venue_other',
+    reference: `${venue}:${name}`,
+    orderId: null,
+    at: now,
+    lines: [line(venueAccount(venue), asset, amount), line(accounts[kind], asset, minus(amount))],
+  });
+  await sql(
+    em,
+    `update venue_balance set booked = booked + ?,
+            differing = case when compared_total - in_flight = booked + ? then 0 else 1 end
+      where venue = ? and coin = ? and compared_at is not null`,
+    [formatDecimal(amount), formatDecimal(amount), venue, coin],
+  );
+}
+
+/** The amount is what the account has more by it. */
+interface Classified {
+  readonly coin: string;
+  readonly amount: Big;
+}
+
+async function classifiedMovement(
+  em: EntityManager,
+  venue: string,
+  kind: MovementKind,
+  reference: string,
+): Promise<Classified & { readonly name: string }> {
+  const movement = await em.findOne(
+    VenueMovement,
+    { venue, kind, reference },
+    { lockMode: LockMode.PESSIMISTIC_WRITE },
+  );
+  if (!movement) throw new AppError('not_found', `there is no ${kind} ${reference} at ${venue}`);
+  if (movement.part !== 'foreign') {
+    throw notPossible(`only a movement that is none of ours is classified, and this one is '${movement.part}'`);
+  }
+  if (movement.state !== 'done' && movement.state !== 'locked') {
+    throw notPossible(`the ${kind} is not over at ${venue} ('${movement.told}'); wait until it is`);
+  }
+  movement.part = 'classified';
+  const amount = new Big(movement.amount);
+  return { coin: movement.coin, amount: kind === 'deposit' ? amount : minus(amount), name: `${kind}:${reference}` };
+}
+
+async function classifiedDifference(em: EntityManager, venue: string, action: StaffAction): Promise<Classified> {
+  const { coin, amount } = action;
+  if (coin === null || amount === null) throw new Error('the proposal names no difference');
+  const [row] = await sql<{ difference: string; differing: number }>(
+    em,
+    `select (compared_total - in_flight - booked)::text as difference, differing
+       from venue_balance where venue = ? and coin = ? and compared_at is not null for update`,
+    [venue, coin],
+  );
+  if (!row || row.differing < lastingComparisons || !new Big(row.difference).eq(amount)) {
+    const now = row ? formatDecimal(row.difference) : '0';
+    throw notPossible(
+      `the difference of ${coin} at ${venue} is ${now}, not ${formatDecimal(amount)}, or it was not found twice in a row yet`,
+    );
+  }
+  return { coin, amount: new Big(amount) };
+}
+
+/** Journal lines of trades at the exchange from before it had an account of its own in the books. */
+async function earlierLines(em: EntityManager, venue: string): Promise<(Classified & { readonly network: string })[]> {
+  const rows = await sql<{ coin: string; network: string; amount: string }>(
+    em,
+    `select l.coin, l.network, sum(l.amount)::text as amount
+       from venue_trade v
+       join ledger_transaction x on x.reference = v.client_id::text and x.kind in ('trade', 'venue_cash')
+       join ledger_line l on l.transaction_id = x.id and l.account = 'venue'
+      where v.venue = ? group by l.coin, l.network having sum(l.amount) <> 0 order by l.coin, l.network`,
+    [venue],
+  );
+  return rows.map(({ amount, ...asset }) => ({ ...asset, amount: new Big(amount) }));
+}
+
+async function lockAccount(em: EntityManager, venue: string): Promise<{ readonly openedAt: Date | null }> {
+  const [row] = await sql<{ opened_at: string | null }>(
+    em,
+    'select opened_at from venue_account where venue = ? for update',
+    [venue],
+  );
+  if (!row) throw new AppError('not_found', `no account at '${venue}' is read`);
+  return { openedAt: row.opened_at === null ? null : new Date(row.opened_at) };
+}
+
+function notPossible(detail: string): AppError {
+  return new AppError('action_not_possible', detail);
+}

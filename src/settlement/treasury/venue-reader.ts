@@ -1,0 +1,312 @@
+import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
+import type { Clock } from '../../base/clock.ts';
+import { sql } from '../../base/db/sql.ts';
+import { errorMembers, type Log } from '../../base/log.ts';
+import { Big, formatDecimal } from '../../base/money.ts';
+import { checkAddress } from '../../chains/addresses/address.ts';
+import { keyForms } from '../../chains/addresses/key-forms.ts';
+import type { ChainAdapter, Holding } from '../../chains/port/chain-adapter.ts';
+import { ExchangeUnavailable, type Holdings, type Movement, type MovementKind } from '../../exchanges/exchange.ts';
+import { type Booking, bookAll } from '../../ledger/ledger.ts';
+import type { CurrencyCatalogue } from '../../market/currencies/currency-catalogue.ts';
+import { TreasuryTransfer } from '../rows/treasury-transfer.entity.ts';
+import { VenueMovement } from '../rows/venue-movement.entity.ts';
+import { compareBalances, marketStamp } from './balances.ts';
+import type { OnTreasuryCrashPoint } from './crash-points.ts';
+import { chainOfName } from './exchange-networks.ts';
+import { bookSource, settleTransfer } from './transfer-entries.ts';
+import { newTransfer, unseenMs } from './transfer-task.ts';
+
+/** What the reader asks the exchange. All throw ExchangeUnavailable. */
+export interface VenueSource {
+  readonly name: string;
+  holdings(): Promise<readonly Holdings[]>;
+  /** All movements of a kind since a time, or an error: never a part of the list. */
+  movements(kind: MovementKind, sinceMs: number): Promise<readonly Movement[]>;
+}
+
+export interface VenueReaderOptions {
+  readonly orm: MikroORM;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly source: VenueSource;
+  readonly adapters: ReadonlyMap<string, Pick<ChainAdapter, 'chain' | 'hotWallet'>>;
+  readonly catalogue: CurrencyCatalogue;
+  readonly onCrashPoint: OnTreasuryCrashPoint;
+}
+
+/** Time between two readings, for all workers together. */
+export const readEveryMs = 60_000;
+/** Time between two readings of the whole lists. */
+const wholeEveryMs = 86_400_000;
+/** The range of a reading of whole lists, and of the newest rows. */
+const wholeMs = 90 * 86_400_000;
+const newestMs = 86_400_000;
+/** Movements that one transaction stores. */
+const batch = 200;
+
+const none = new Big('0');
+
+/** A hot wallet that a withdrawal of a coin can go to. */
+interface Target {
+  readonly chain: string;
+  readonly coin: string;
+  readonly network: string;
+}
+
+/**
+ * Reads the account at the exchange once a minute for all workers: the lists of deposits and
+ * withdrawals, then the balances. It stores what it read, begins a transfer for each withdrawal to a
+ * hot wallet, and books what left the account. It compares the balances with the books.
+ *
+ * It cannot move coins: its key only reads.
+ */
+export class VenueReader {
+  readonly #options: VenueReaderOptions;
+
+  constructor(options: VenueReaderOptions) {
+    this.#options = options;
+  }
+
+  /** Takes a turn when one is due and no other worker took it. Returns whether it did. */
+  async runIfDue(): Promise<boolean> {
+    const { orm, clock, source } = this.#options;
+    const now = clock.now();
+    const taken = await sql(
+      orm.em.fork(),
+      `update venue_account set turn_at = ?
+        where venue = ? and (turn_at is null or turn_at <= ? or turn_at > ?) returning venue`,
+      [now, source.name, new Date(now.getTime() - readEveryMs), new Date(now.getTime() + readEveryMs)],
+    );
+    if (taken.length === 0) return false;
+    await this.read();
+    return true;
+  }
+
+  /** Reads the account now. An exchange that gives no answer is noted. */
+  async read(): Promise<void> {
+    const { orm, clock, log, source } = this.#options;
+    try {
+      await this.#readLists();
+      await this.#readBalances();
+    } catch (error) {
+      if (!(error instanceof ExchangeUnavailable)) throw error;
+      log.warn({ event: 'venue_unread', code: source.name, ...errorMembers(error) }, 'the account was not read');
+      await sql(
+        orm.em.fork(),
+        'update venue_account set failing_since = coalesce(failing_since, ?), failure = ? where venue = ?',
+        [clock.now(), error.message.slice(0, 300), source.name],
+      );
+      return;
+    }
+    await sql(
+      orm.em.fork(),
+      'update venue_account set failing_since = null, failure = null where venue = ? and failing_since is not null',
+      [source.name],
+    );
+  }
+
+  async #readLists(): Promise<void> {
+    const { orm, clock, source, onCrashPoint } = this.#options;
+    const em = orm.em.fork();
+    const began = clock.now();
+    const [account] = await sql<{ whole_at: string | null; oldest_at: string | null }>(
+      em,
+      `select listed_whole_at as whole_at,
+              (select min(at) from venue_movement m
+                where m.venue = a.venue and state in ('pending', 'locked', 'unknown')) as oldest_at
+         from venue_account a where venue = ?`,
+      [source.name],
+    );
+    const wholeAt = account?.whole_at ?? null;
+    const isWhole = wholeAt === null || began.getTime() - new Date(wholeAt).getTime() >= wholeEveryMs;
+    const oldestMs = account?.oldest_at ? new Date(account.oldest_at).getTime() : began.getTime();
+    const sinceMs = began.getTime() - wholeMs;
+    // An open movement is read again until it ends, however old it is.
+    const newestSinceMs = Math.max(sinceMs, Math.min(oldestMs - unseenMs, began.getTime() - newestMs));
+    const since = isWhole ? sinceMs : newestSinceMs;
+    const movements = [...(await source.movements('withdrawal', since)), ...(await source.movements('deposit', since))];
+    await onCrashPoint('venue.listed');
+    const targets = await this.#targets();
+    for (let start = 0; start < movements.length; start += batch) {
+      await this.#store(movements.slice(start, start + batch), targets, began);
+    }
+    await this.#giveUpDeposits(began);
+    await onCrashPoint('venue.stored');
+    await sql(
+      orm.em.fork(),
+      'update venue_account set listed_at = ?, listed_whole_at = case when ? then ? else listed_whole_at end where venue = ?',
+      [began, isWhole, began, source.name],
+    );
+    await onCrashPoint('venue.noted');
+  }
+
+  /** Stores movements, and books what withdrawals to hot wallets took from the account. */
+  async #store(movements: readonly Movement[], targets: Targets, began: Date): Promise<void> {
+    const { orm, clock, source } = this.#options;
+    await orm.em.fork().transactional(async (em) => {
+      const now = clock.now();
+      const [account] = await sql<{ watched_from: string }>(
+        em,
+        'select watched_from from venue_account where venue = ? for share',
+        [source.name],
+      );
+      const watchedFrom = new Date(account?.watched_from ?? now);
+      const stored = await em.find(
+        VenueMovement,
+        { venue: source.name, reference: { $in: movements.map(({ reference }) => reference) } },
+        { lockMode: LockMode.PESSIMISTIC_WRITE, orderBy: { kind: 'asc', reference: 'asc' } },
+      );
+      const known = new Map(stored.map((row) => [`${row.kind} ${row.reference}`, row]));
+      const bookings: Booking[] = [];
+      for (const movement of movements) {
+        const row = known.get(`${movement.kind} ${movement.reference}`);
+        // A reading that began later is newer.
+        if (row && row.readAt > began) continue;
+        const kept = row ? updated(row, movement, began, now) : this.#added(em, movement, { watchedFrom, began, now });
+        if (kept.part === 'open' && kept.kind === 'withdrawal') this.#judge(em, kept, targets, now);
+        if (kept.part === 'transfer') bookings.push(...(await withdrawn(em, kept, now)));
+      }
+      await em.flush();
+      await bookAll(em, bookings);
+    });
+  }
+
+  #added(
+    em: EntityManager,
+    movement: Movement,
+    { watchedFrom, began, now }: { readonly watchedFrom: Date; readonly began: Date; readonly now: Date },
+  ): VenueMovement {
+    const { atMs, ...told } = movement;
+    const at = new Date(atMs);
+    const hasEnded = movement.state === 'done' && at < watchedFrom;
+    const part = hasEnded || movement.state === 'returned' ? 'none' : 'open';
+    const times = { at, seenAt: now, changedAt: now, readAt: began };
+    return em.create(VenueMovement, { venue: this.#options.source.name, ...told, ...times, part }, { persist: true });
+  }
+
+  /** Decides whether a withdrawal goes to a hot wallet of ours. It waits where that is not known yet. */
+  #judge(em: EntityManager, movement: VenueMovement, targets: Targets, now: Date): void {
+    const { address, state, coin } = movement;
+    if (movement.isInternal) {
+      movement.part = 'foreign';
+      return;
+    }
+    if (address === null) {
+      if (state === 'done') movement.part = 'foreign';
+      return;
+    }
+    const possible = targets.of(coin, address, movement.tag);
+    const named = chainOfName(movement.network);
+    const target = possible.find(({ chain }) => chain === named) ?? (possible.length === 1 ? possible[0] : undefined);
+    if (target) {
+      movement.part = 'transfer';
+      em.create(TreasuryTransfer, newTransfer(movement, target, now), { persist: true });
+    } else if (possible.length === 0) movement.part = 'foreign';
+  }
+
+  /** Deposits of unknown networks are none of ours when no chain knew them for a while. */
+  async #giveUpDeposits(now: Date): Promise<void> {
+    const { orm, source } = this.#options;
+    const open = await orm.em.fork().find(VenueMovement, {
+      venue: source.name,
+      kind: 'deposit',
+      part: 'open',
+      seenAt: { $lte: new Date(now.getTime() - 2 * unseenMs) },
+    });
+    if (open.length === 0) return;
+    await sql(
+      orm.em.fork(),
+      `update venue_movement set part = 'foreign' where venue = ? and kind = 'deposit' and part = 'open'
+          and reference in (select jsonb_array_elements_text(?::jsonb))`,
+      [source.name, JSON.stringify(open.map(({ reference }) => reference))],
+    );
+  }
+
+  async #readBalances(): Promise<void> {
+    const { orm, clock, source, onCrashPoint } = this.#options;
+    const before = await marketStamp(orm.em.fork(), source.name);
+    const readAt = clock.now();
+    const holdings = await source.holdings();
+    await compareBalances(orm, { venue: source.name, holdings, readAt, before, now: clock.now() });
+    await onCrashPoint('venue.compared');
+  }
+
+  /** The hot wallets, by their addresses. */
+  async #targets(): Promise<Targets> {
+    const { adapters, catalogue } = this.#options;
+    const wallets: { chain: string; wallet: Holding }[] = [];
+    for (const { chain, hotWallet } of adapters.values()) {
+      const adapter = adapters.get(chain);
+      if (adapter) wallets.push({ chain, wallet: await hotWallet.call(adapter) });
+    }
+    return new Targets(wallets, catalogue);
+  }
+}
+
+/** The hot wallets that coins can be withdrawn to. */
+class Targets {
+  readonly #wallets: readonly { readonly chain: string; readonly wallet: Holding }[];
+  readonly #catalogue: CurrencyCatalogue;
+
+  constructor(wallets: readonly { readonly chain: string; readonly wallet: Holding }[], catalogue: CurrencyCatalogue) {
+    this.#wallets = wallets;
+    this.#catalogue = catalogue;
+  }
+
+  /** Those that an address names, for a coin. Chains of one family share addresses. */
+  of(coin: string, address: string, tag: string | null): Target[] {
+    return this.#wallets.flatMap(({ chain, wallet }) => {
+      const asset = this.#catalogue.assetsOf(chain).find((one) => one.coin === coin);
+      if (!asset) return [];
+      const { network } = asset;
+      const check = checkAddress(network, address, tag);
+      const given = check.ok ? check.address : address;
+      const own = new Set(keyForms(network, wallet.address).split(' '));
+      const isSame = keyForms(network, given)
+        .split(' ')
+        .some((form) => own.has(form));
+      const isTagged = wallet.tag === null || wallet.tag === tag;
+      return isSame && isTagged ? [{ chain, coin, network }] : [];
+    });
+  }
+}
+
+/** Takes what a list shows now into a stored movement. */
+function updated(row: VenueMovement, movement: Movement, began: Date, now: Date): VenueMovement {
+  const { atMs, kind, reference, ...told } = movement;
+  const { isInternal, coin, network, txid, address, tag, amount, fee, state } = row;
+  const before = { isInternal, coin, network, txid, address, tag, amount: plain(amount), fee: plain(fee), state };
+  const after = { ...told, amount: plain(told.amount), fee: plain(told.fee) };
+  const isChanged = Object.entries(before).some(([name, value]) => after[name as keyof typeof before] !== value);
+  row.readAt = began;
+  if (!isChanged) return row;
+  // What is classified, or goes to a hot wallet, is not judged again.
+  if (row.part === 'none' && row.state === 'returned' && told.state !== 'returned') row.part = 'open';
+  if ((row.part === 'foreign' || row.part === 'open') && told.state === 'returned') row.part = 'none';
+  Object.assign(row, told, { changedAt: now });
+  return row;
+}
+
+function plain(amount: string): string {
+  return formatDecimal(new Big(amount));
+}
+
+/** Books what a withdrawal to a hot wallet has taken from the account by now. */
+async function withdrawn(em: EntityManager, movement: VenueMovement, now: Date): Promise<Booking[]> {
+  const { venue, kind: movementKind, reference, state } = movement;
+  if (movementKind !== 'withdrawal') return [];
+  await em.flush();
+  const transfer = await em.findOneOrFail(
+    TreasuryTransfer,
+    { venue, movementKind, reference },
+    { lockMode: LockMode.PESSIMISTIC_WRITE },
+  );
+  // What cannot be read decides nothing.
+  if (state === 'unknown') return [];
+  const [amount, fee] = state === 'returned' ? [none, none] : [new Big(movement.amount), new Big(movement.fee)];
+  const bookings = bookSource(transfer, { amount, fee }, null, now);
+  if (bookings.length > 0) transfer.updatedAt = now;
+  if (amount.gt(none)) transfer.amount = formatDecimal(amount);
+  return [...bookings, ...settleTransfer(transfer, movement, transfer.state === 'arrived', now)];
+}
