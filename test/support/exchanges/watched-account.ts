@@ -1,0 +1,230 @@
+import { openTreasury, type Treasury } from '../../../src/app/open-treasury.ts';
+import { Big, formatDecimal, toUnits } from '../../../src/base/money.ts';
+import { networkById } from '../../../src/chains/networks/networks.ts';
+import type { ChainAdapter } from '../../../src/chains/port/chain-adapter.ts';
+import { ExchangeUnavailable, type Holdings, type Movement, type MovementKind } from '../../../src/exchanges/exchange.ts';
+import type { TreasuryCrashPoint } from '../../../src/settlement/treasury/crash-points.ts';
+import type { VenueSource } from '../../../src/settlement/treasury/venue-reader.ts';
+import { type SettledGateway, startSettledGateway } from '../gateway/settled-gateway.ts';
+
+/** The process ends at a crash point. */
+export class Killed extends Error {
+  override readonly name = 'Killed';
+}
+
+/** An account at an exchange, whose lists and balances a test writes. */
+export class ListedAccount implements VenueSource {
+  readonly name = 'kraken';
+  readonly balances = new Map<string, Big>();
+  readonly listed: Movement[] = [];
+  /** Movements that happened and that the lists leave out. */
+  readonly hidden = new Set<string>();
+  isSilent = false;
+
+  add(coin: string, amount: Big | string): void {
+    this.balances.set(coin, (this.balances.get(coin) ?? new Big('0')).plus(amount));
+  }
+
+  put(movement: Movement): void {
+    const at = this.listed.findIndex(({ kind, reference }) => kind === movement.kind && reference === movement.reference);
+    if (at < 0) this.listed.push(movement);
+    else this.listed[at] = movement;
+  }
+
+  change(reference: string, change: Partial<Movement>): void {
+    const movement = this.listed.find((one) => one.reference === reference);
+    if (!movement) throw new Error(`no movement ${reference}`);
+    this.put({ ...movement, ...change });
+  }
+
+  async holdings(): Promise<readonly Holdings[]> {
+    if (this.isSilent) throw new ExchangeUnavailable('silent');
+    return [...this.balances].map(([coin, total]) => {
+      return { coin, total: formatDecimal(total), free: formatDecimal(total) };
+    });
+  }
+
+  async movements(kind: MovementKind, sinceMs: number): Promise<readonly Movement[]> {
+    if (this.isSilent) throw new ExchangeUnavailable('silent');
+    return this.listed.filter((one) => one.kind === kind && one.atMs >= sinceMs && !this.hidden.has(one.reference));
+  }
+}
+
+/** A gateway with sandbox chains that watches an account, one turn at a time. */
+export class WatchedGateway {
+  readonly gateway: SettledGateway;
+  readonly account = new ListedAccount();
+  /** Where the next turn is ended as if by a kill. */
+  killAt: TreasuryCrashPoint | null = null;
+  #treasury: Treasury | null = null;
+  #made = 0;
+
+  private constructor(gateway: SettledGateway) {
+    this.gateway = gateway;
+  }
+
+  static async start(): Promise<WatchedGateway> {
+    const watched = new WatchedGateway(await startSettledGateway());
+    watched.account.add('BTC', '10');
+    watched.account.add('USDT', '50000');
+    await watched.restart();
+    return watched;
+  }
+
+  /** Opens what watches the account anew, as a process does that was started again. */
+  async restart(): Promise<void> {
+    const { app, clock, settlement } = this.gateway;
+    const onTreasuryCrashPoint = (name: TreasuryCrashPoint): void => {
+      if (name !== this.killAt) return;
+      this.killAt = null;
+      throw new Killed(name);
+    };
+    this.#treasury = await openTreasury(
+      { clock, log: app.log, outside: { onTreasuryCrashPoint } },
+      { orm: app.orm, catalogue: app.catalogue },
+      settlement.adapters,
+      this.account,
+    );
+  }
+
+  get treasury(): Treasury {
+    if (!this.#treasury) throw new Error('not watched');
+    return this.#treasury;
+  }
+
+  chain(network: string): string {
+    return networkById(network)?.chain ?? '';
+  }
+
+  adapter(network: string): ChainAdapter {
+    const adapter = this.gateway.settlement.adapters.get(this.chain(network));
+    if (!adapter) throw new Error(`no adapter of ${network}`);
+    return adapter;
+  }
+
+  async hotWallet(network: string): Promise<string> {
+    return (await this.adapter(network).hotWallet()).address;
+  }
+
+  /** A minute later: chains are scanned, the account is read, and transfers are matched. */
+  async turn(times = 1): Promise<void> {
+    for (let turn = 0; turn < times; turn++) {
+      this.gateway.clock.advance(60_000);
+      await this.gateway.tick();
+      try {
+        await this.treasury.reader.runIfDue();
+        await this.match();
+      } catch (error) {
+        if (!(error instanceof Killed)) throw error;
+        await this.restart();
+      }
+    }
+  }
+
+  /** Matches transfers on every chain that this worker holds. */
+  async match(): Promise<void> {
+    for (const adapter of this.gateway.settlement.adapters.values()) {
+      const [row] = await this.gateway.query<{ fence: string }>('select fence::text as fence from chain_state where chain = $1', [
+        adapter.chain,
+      ]);
+      await this.treasury.transfers.run(adapter, { chain: adapter.chain, fence: row?.fence ?? '' });
+    }
+  }
+
+  /** A person withdraws to a hot wallet. The account has less at once. Returns the reference. */
+  async withdraw(
+    coin: string,
+    network: string,
+    { gross, fee, ...changes }: { gross: string; fee: string } & Partial<Movement>,
+  ): Promise<string> {
+    this.#made += 1;
+    const reference = `W${this.#made}`;
+    this.account.add(coin, new Big('0').minus(gross));
+    this.account.put({
+      kind: 'withdrawal',
+      reference,
+      coin,
+      network,
+      txid: null,
+      isInternal: false,
+      address: await this.hotWallet(network),
+      tag: null,
+      amount: gross,
+      fee,
+      state: 'pending',
+      told: 'Pending',
+      atMs: this.gateway.clock.now().getTime(),
+      ...changes,
+    });
+    return reference;
+  }
+
+  /** The exchange credits a deposit. */
+  credit(coin: string, network: string, amount: string, changes: Partial<Movement>): string {
+    this.#made += 1;
+    const reference = `D${this.#made}`;
+    this.account.put({
+      kind: 'deposit',
+      reference,
+      coin,
+      network,
+      txid: null,
+      isInternal: false,
+      address: 'at-the-exchange',
+      tag: null,
+      amount,
+      fee: '0',
+      state: 'done',
+      told: 'Success',
+      atMs: this.gateway.clock.now().getTime(),
+      ...changes,
+    });
+    if (changes.state === undefined || changes.state === 'done' || changes.state === 'locked') this.account.add(coin, amount);
+    return reference;
+  }
+
+  /** Coins arrive at a hot wallet, in the mempool. Returns the txid. */
+  async arrive(coin: string, network: string, amount: string): Promise<string> {
+    const currency = this.gateway.app.catalogue.find(coin, network);
+    if (!currency) throw new Error(`no ${coin} on ${network}`);
+    return this.gateway.settlement.sandbox.pay(this.chain(network), {
+      to: await this.hotWallet(network),
+      tag: null,
+      contract: currency.contract,
+      amount: toUnits(amount, currency.decimals),
+      busyBlocks: 10,
+    });
+  }
+
+  /** Makes blocks, and scans them. */
+  async mine(network: string, blocks = 10): Promise<void> {
+    await this.gateway.mine(network, blocks);
+    await this.gateway.tick();
+  }
+
+  /** The sum of an account of the ledger for a coin. */
+  async booked(account: string, coin: string): Promise<string> {
+    const [row] = await this.gateway.query<{ amount: string }>(
+      'select trim_scale(coalesce(sum(amount), 0))::text as amount from ledger_line where account = $1 and coin = $2',
+      [account, coin],
+    );
+    return row?.amount ?? '';
+  }
+
+  /** Kinds of the entries about the account since the start, in order. */
+  async entries(): Promise<string[]> {
+    const rows = await this.gateway.query<{ kind: string }>(
+      `select kind from ledger_transaction
+        where kind like 'transfer%' or kind like 'venue%' or kind like 'funding%' order by at, id`,
+    );
+    return rows.map(({ kind }) => kind);
+  }
+
+  transfers(): Promise<{ reference: string; state: string; problem: string | null }[]> {
+    return this.gateway.query('select reference, state, problem from treasury_transfer order by created_at, id');
+  }
+
+  async stop(): Promise<void> {
+    await this.gateway.stop();
+  }
+}
