@@ -32,6 +32,8 @@ export interface OwnOutputs {
   lost(chain: string, keys: readonly string[]): Promise<readonly string[]>;
   /** The outputs with these keys, spent or not, in no particular order. */
   find(chain: string, keys: readonly string[]): Promise<readonly OwnOutput[]>;
+  /** The outputs that a transaction in a block spends, in no particular order. */
+  spentBy(chain: string, txid: string): Promise<readonly OwnOutput[]>;
 }
 
 interface OutputRow extends Omit<OwnOutput, 'amount' | 'spentBy'> {
@@ -80,6 +82,8 @@ export function ownOutputs(orm: MikroORM): OwnOutputs {
         `select ${columns} from own_output where chain = ? and key in (select jsonb_array_elements_text(?::jsonb))`,
         [chain, JSON.stringify(keys)],
       ),
+    spentBy: (chain, txid) =>
+      read(`select ${columns} from own_output where chain = ? and spent_txid = ?`, [chain, txid]),
   };
 }
 

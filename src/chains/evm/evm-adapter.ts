@@ -16,6 +16,7 @@ import {
   type Cursor,
   type Held,
   type Holding,
+  type HotSpend,
   type NodeReport,
   type PaymentIntent,
   type Pending,
@@ -25,11 +26,13 @@ import {
   type SweepCost,
   type TxStatus,
 } from '../port/chain-adapter.ts';
+import { txidDigits } from '../port/txid.ts';
 import { balanceCall, readTransferCall, readUint } from './erc20.ts';
 import { EvmBlockSource } from './evm-block-source.ts';
 import { stateFaults } from './evm-facts.ts';
 import { EvmNode } from './evm-node.ts';
 import { EvmPreparation } from './evm-preparation.ts';
+import { evmSpend } from './evm-spend.ts';
 import { evmStatus, finalBlock } from './evm-status.ts';
 import type { WatchedTokens } from './evm-transfers.ts';
 import { openEvmTx } from './evm-tx.ts';
@@ -222,6 +225,14 @@ export class EvmAdapter implements ChainAdapter {
     const { sender, tx } = opened;
     const sent = { txid, sender, nonce: BigInt(tx.nonce), transfer: readTransferCall(tx) };
     return this.#ask((node) => evmStatus(node, sent, this.#network));
+  }
+
+  async spent(txid: string): Promise<HotSpend | null> {
+    const digits = txidDigits(txid);
+    if (digits === null) return null;
+    const hotWallet = this.#hotWallet.toLowerCase();
+    const options = { hotWallet, tokens: this.#tokens, finality: this.#network.finality };
+    return this.#ask((node) => evmSpend(node, `0x${digits}`, options));
   }
 
   check(): Promise<readonly NodeReport[]> {

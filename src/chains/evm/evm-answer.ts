@@ -29,6 +29,14 @@ export interface EvmBlockTx {
   readonly value: bigint;
 }
 
+/** A transaction in the mempool. */
+export interface EvmWaitingTx extends EvmBlockTx {
+  /** In lower case; '0x' for none. */
+  readonly data: string;
+  /** The most that it pays for its gas, in wei. A rollup's fee for the first layer comes on top. */
+  readonly mostFee: bigint;
+}
+
 /** The result of a transaction in the block that holds it. */
 export interface EvmReceipt {
   readonly txid: string;
@@ -156,6 +164,14 @@ export function readBlockTx(tx: Record<string, unknown>): EvmBlockTx {
     to: asRecipient(tx.to),
     nonce: asQuantity(tx.nonce, 'nonce'),
     value: asQuantity(tx.value, 'value'),
+  };
+}
+
+export function readWaitingTx(tx: Record<string, unknown>): EvmWaitingTx {
+  return {
+    ...readBlockTx(tx),
+    data: asBytes(tx.input, 'data of a transaction'),
+    mostFee: asQuantity(tx.gas, 'gas') * asQuantity(tx.maxFeePerGas ?? tx.gasPrice, 'price of gas'),
   };
 }
 

@@ -11,10 +11,12 @@ import {
   type EvmBlockTx,
   type EvmHeader,
   type EvmReceipt,
+  type EvmWaitingTx,
   readBlock,
   readBlockTx,
   readHeader,
   readReceipt,
+  readWaitingTx,
   zeroAddress,
 } from './evm-answer.ts';
 import { type CallTrace, readCallTrace } from './evm-traces.ts';
@@ -33,6 +35,11 @@ export interface CallRequest {
 
 /** Where a node has a transaction: in a block, in the mempool, or not at all. */
 export type TxPlace = 'block' | 'pool' | null;
+
+/** A transaction with its place. */
+export type FoundTx =
+  | { readonly place: 'block'; readonly tx: EvmBlockTx }
+  | { readonly place: 'pool'; readonly tx: EvmWaitingTx };
 
 /** The error code of a reverted call, which comes with the contract's return data. */
 export const reverted = 3;
@@ -159,6 +166,14 @@ export class EvmNode {
 
   async place(txid: string): Promise<TxPlace> {
     return readPlace(await this.#call('eth_getTransactionByHash', [txid]), txid);
+  }
+
+  async transaction(txid: string): Promise<FoundTx | null> {
+    const answer = await this.#call('eth_getTransactionByHash', [txid]);
+    const place = readPlace(answer, txid);
+    if (place === null) return null;
+    const tx = asObject(answer, 'transaction');
+    return place === 'pool' ? { place, tx: readWaitingTx(tx) } : { place, tx: readBlockTx(tx) };
   }
 
   /** The transactions among `txids` that left the mempool. */

@@ -18,7 +18,7 @@ export interface SentTx {
 }
 
 /** How often the chain may change during one query. */
-const maxLooks = 3;
+export const maxLooks = 3;
 /** Number of blocks that are searched for one with a transaction. */
 const maxSamples = 20;
 
@@ -57,7 +57,12 @@ export async function evmStatus(
     // A block may have taken it since the first query.
     if ((await node.receipt(sent.txid)) === null) return deadStatus(node, sent, finality, startHeight);
   }
-  throw new ChainError('unsettled_answer', 'the chain changes during the query, or the node contradicts itself');
+  throw unsettled();
+}
+
+/** The failure of a query after `maxLooks`. */
+export function unsettled(): ChainError {
+  return new ChainError('unsettled_answer', 'the chain changes during the query, or the node contradicts itself');
 }
 
 /**
@@ -70,19 +75,29 @@ async function minedStatus(
   receipt: EvmReceipt,
   finality: Finality,
 ): Promise<TxStatus | null> {
-  const { height, blockHash, fee } = receipt;
+  const { height, fee } = receipt;
+  const block = await confirmed(node, receipt, finality);
+  if (block === null) return null;
+  if (fee === null) throw unsound('a receipt that does not tell what the transaction cost');
+  return { state: 'mined', height, ...block, ...successOf(sent, receipt), fee };
+}
+
+/**
+ * The confirmations of a receipt's block, and whether it is final. Null when the block is not on
+ * the chain any more.
+ */
+export async function confirmed(
+  node: EvmNode,
+  { height, blockHash }: EvmReceipt,
+  finality: Finality,
+): Promise<{ readonly confirmations: number; readonly final: boolean } | null> {
   const head = await node.latest();
   const final = await finalBlock(node, finality, head);
   const block = await node.header(height);
   if (block?.ref.hash !== blockHash || head.ref.height < height) return null;
-  if (fee === null) throw unsound('a receipt that does not tell what the transaction cost');
   const confirmations = head.ref.height - height + 1;
   return {
-    state: 'mined',
-    height,
     confirmations,
-    ...successOf(sent, receipt),
-    fee,
     final: typeof finality === 'number' ? confirmations >= finality : final.ref.height >= height,
   };
 }

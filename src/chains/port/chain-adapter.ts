@@ -191,7 +191,10 @@ export interface HotSpend {
    * that failed.
    */
   readonly amounts: readonly { readonly contract: string | null; readonly amount: bigint }[];
-  /** In the chain's own coin; 0 when another account paid it. */
+  /**
+   * In the chain's own coin; 0 when another account paid it, or a part of it. While the transaction
+   * waits, the most that is known.
+   */
   readonly fee: bigint;
   /** Null while it waits for a block. */
   readonly height: number | null;
@@ -300,8 +303,10 @@ export interface ChainAdapter {
    */
   readonly missesInternalTransfers?: boolean;
   /**
-   * What a transaction took from the hot wallet. Null when the node does not know the transaction,
-   * or it took nothing. Absent on chains that cannot tell.
+   * What a transaction took from the hot wallet, whatever the case of the txid and with or without
+   * '0x'. Null when the node does not know the transaction, when it took nothing, and for a text
+   * that is no txid. On a chain of outputs, null also until a scan has read its block. So a later
+   * answer may be another one. Absent on chains that cannot tell.
    */
   spent?(txid: string): Promise<HotSpend | null>;
   /** One report for each of its nodes. Never throws. */

@@ -16,6 +16,7 @@ import {
   type Cursor,
   type Held,
   type Holding,
+  type HotSpend,
   type NodeReport,
   type PaymentIntent,
   type Pending,
@@ -25,11 +26,13 @@ import {
   type SweepCost,
   type TxStatus,
 } from '../port/chain-adapter.ts';
+import { txidDigits } from '../port/txid.ts';
 import { outpointKey, outpointOf } from './outpoint.ts';
 import { UtxoBuilder } from './utxo-builder.ts';
 import { rpcCode, UtxoNode } from './utxo-node.ts';
 import { totalOf } from './utxo-psbt.ts';
 import { scriptOfAddress } from './utxo-script.ts';
+import { utxoSpend } from './utxo-spend.ts';
 import { UtxoSource } from './utxo-source.ts';
 import { WaitingTransfers } from './waiting-transfers.ts';
 
@@ -182,6 +185,15 @@ export class UtxoAdapter implements ChainAdapter {
 
   status(tx: SignedTx): Promise<TxStatus> {
     return this.#ask((node) => this.#status(node, tx));
+  }
+
+  /** In a block, it is told once a scan has read the block. */
+  async spent(txid: string): Promise<HotSpend | null> {
+    const digits = txidDigits(txid);
+    if (digits === null) return null;
+    const { chain, finalityDepth } = this;
+    const hotScript = this.#scriptOf(this.#hotWallet);
+    return this.#ask((node) => utxoSpend(node, digits, { chain, outputs: this.#outputs, hotScript, finalityDepth }));
   }
 
   check(): Promise<readonly NodeReport[]> {

@@ -1,7 +1,7 @@
 import { asList, asObject, unsound } from '../nodes/node-answer.ts';
 import type { ScannedBlock, Transfer } from '../port/chain-adapter.ts';
 import { outpointKey } from './outpoint.ts';
-import { asCoins, asCount, asHash, asText } from './utxo-answer.ts';
+import { asCoins, asCount, asHash, asHex, asText } from './utxo-answer.ts';
 
 /**
  * Script types with an address. Data, bare keys, bare multisig and transfers into MWEB have none.
@@ -66,6 +66,28 @@ export function readTransfers(tx: Readonly<Record<string, unknown>>, txid: strin
     transfers.push({ key, txid, address: to, tag: null, contract: null, amount });
   }
   return transfers;
+}
+
+/**
+ * What all outputs of a transaction are worth together, and what those with a script (in hex) are
+ * worth.
+ */
+export function readWorth(
+  tx: Readonly<Record<string, unknown>>,
+  script: string,
+): { readonly all: bigint; readonly back: bigint } {
+  let all = 0n;
+  let back = 0n;
+  for (const entry of asList(tx.vout, 'outputs of a transaction')) {
+    const output = asObject(entry, 'output');
+    if (output.ismweb === true) continue;
+    const amount = asCoins(output.value, 'amount of an output');
+    const { hex } = asObject(output.scriptPubKey, 'script of an output');
+    all += amount;
+    // A script may be empty.
+    if (hex !== '' && asHex(hex, 'script of an output') === script) back += amount;
+  }
+  return { all, back };
 }
 
 /** The keys of the outputs that a transaction spends. */

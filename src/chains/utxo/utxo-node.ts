@@ -165,7 +165,7 @@ export class UtxoNode {
    * the transaction.
    */
   async spendsIn(txid: string, blockHash: string): Promise<string[] | null> {
-    const tx = await this.#transactionIn(txid, blockHash);
+    const tx = await this.transactionIn(txid, blockHash);
     return tx === null ? null : readSpends(tx);
   }
 
@@ -190,11 +190,19 @@ export class UtxoNode {
    * The block of a transaction, if the node can tell it by the txid alone (-txindex); else null.
    */
   async blockOf(txid: string): Promise<string | null> {
+    const tx = await this.#transaction(txid);
+    return tx?.blockhash === undefined ? null : asHash(tx.blockhash, 'block of a transaction');
+  }
+
+  /** A mempool transaction; null for any other one. */
+  async waitingTransaction(txid: string): Promise<Readonly<Record<string, unknown>> | null> {
+    const tx = await this.#transaction(txid);
+    return tx?.blockhash === undefined ? tx : null;
+  }
+
+  async #transaction(txid: string): Promise<Readonly<Record<string, unknown>> | null> {
     const answer = await orNull(this.#call('getrawtransaction', [txid, 1]), rpcCode.noSuchThing);
-    if (answer === null) return null;
-    const tx = asObject(answer, 'transaction');
-    if (tx.txid !== txid) throw unsound('another transaction than was asked for');
-    return tx.blockhash === undefined ? null : asHash(tx.blockhash, 'block of a transaction');
+    return answer === null ? null : this.#isOf(answer, txid);
   }
 
   /** @throws RpcError when the node refuses it. */
@@ -280,7 +288,8 @@ export class UtxoNode {
     return { problems: found, isSyncing };
   }
 
-  async #transactionIn(txid: string, blockHash: string): Promise<Readonly<Record<string, unknown>> | null> {
+  /** A transaction of a block; null when the block does not hold it. */
+  async transactionIn(txid: string, blockHash: string): Promise<Readonly<Record<string, unknown>> | null> {
     try {
       const answer = await this.#call('getrawtransaction', [txid, 1, blockHash]);
       return this.#isOf(answer, txid);

@@ -46,7 +46,7 @@ function utxoAdapter(node: HostileNode): ChainAdapter {
     ...{ feeFloor: 1_000n, feeCeiling: 100_000n, feeTarget: 2, replaceable: true, tokens: new Map() },
   };
   const none = async (): Promise<[]> => [];
-  const outputs = { hot: none, spendable: none, lost: none, find: none };
+  const outputs = { hot: none, spendable: none, lost: none, find: none, spentBy: none };
   return new UtxoAdapter({ network, hotWallet: hot.litecoin, outputs });
 }
 

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { Transaction } from '@scure/btc-signer';
+import { Transaction, WIF } from '@scure/btc-signer';
 import type { UtxoNetwork } from '../../../src/chains/networks/network-config.ts';
 import { depositPath, hotWalletPath, type Network, networkOfChain } from '../../../src/chains/networks/networks.ts';
 import { type UtxoParams, utxoParams } from '../../../src/chains/networks/utxo-params.ts';
 import type { PaymentIntent, PreparedTx, SignedTx } from '../../../src/chains/port/chain-adapter.ts';
-import { parseOutpointKey } from '../../../src/chains/utxo/outpoint.ts';
+import { outpointOf, parseOutpointKey } from '../../../src/chains/utxo/outpoint.ts';
 import { UtxoAdapter } from '../../../src/chains/utxo/utxo-adapter.ts';
 import { ownAddress, scriptOfAddress } from '../../../src/chains/utxo/utxo-script.ts';
 import { UtxoTransactions } from '../../../src/chains/utxo/utxo-transactions.ts';
@@ -63,7 +63,8 @@ export class UtxoHarness implements ChainHarness {
     this.#params = utxoParams(chain, net);
     this.transactions = new UtxoTransactions({ network: this.network, keys: this.#keys });
     this.hotAddress = this.transactions.hotWallet(chain);
-    const nothing = { hot: async () => [], spendable: async () => [], lost: async () => [], find: async () => [] };
+    const none = async (): Promise<[]> => [];
+    const nothing = { hot: none, spendable: none, lost: none, find: none, spentBy: none };
     const scanning = { ...this.network, reorgWindow: 100 };
     this.outputs = new ScannedOutputs(
       new UtxoAdapter({ network: scanning, hotWallet: this.hotAddress, outputs: nothing }),
@@ -83,6 +84,19 @@ export class UtxoHarness implements ChainHarness {
     await this.outputs.startHere();
     for (const amount of amounts) await this.node.pay(this.hotAddress, amount);
     await this.node.mine(1);
+  }
+
+  /**
+   * Makes a transaction as a person does who has the hot wallet's key and, where it spends more,
+   * the node's wallet. Change is one of the outputs. Returns its bytes, which are not sent.
+   */
+  async byHand(inputs: readonly string[], outputs: readonly object[]): Promise<string> {
+    const spent = inputs.map((key) => outpointOf({ key }));
+    const unsigned = await this.node.rpc<string>('createrawtransaction', spent, outputs);
+    const network = { ...this.#params, bech32: this.#params.bech32 ?? '' };
+    const key = WIF(network).encode(this.#keys.secp256k1Key(hotWalletPath(this.#paths)).privateKey);
+    const ours = await this.node.rpc<{ hex: string }>('signrawtransactionwithkey', unsigned, [key]);
+    return (await this.node.rpc<{ hex: string }>('signrawtransactionwithwallet', ours.hex)).hex;
   }
 
   addressAt(index: number): string {

@@ -46,6 +46,11 @@ export class ScannedOutputs implements OwnOutputs {
     return keys.flatMap((key) => this.#outputs.get(key) ?? []);
   }
 
+  async spentBy(_chain: string, txid: string): Promise<readonly OwnOutput[]> {
+    await this.#catchUp();
+    return [...this.#outputs.values()].filter(({ spentBy }) => spentBy?.txid === txid);
+  }
+
   async #catchUp(): Promise<void> {
     if (!this.#cursor) throw new Error('nothing has been scanned yet');
     if (this.isStale) return;

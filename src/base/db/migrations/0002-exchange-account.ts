@@ -168,9 +168,14 @@ create unique index staff_action_open_once
                                           'venue_opening', 'venue_classify');
 `;
 
+/** Finds the outputs that a transaction spends. */
+const outputs = `
+create index own_output_spent_by on own_output (chain, spent_txid) where spent_txid is not null;
+`;
+
 /** The account at the exchange: its balances and movements, and transfers to and from hot wallets. */
 export class Migration0002ExchangeAccount extends Migration {
   override up(): void {
-    for (const part of [ledger, account, decisions]) this.addSql(part);
+    for (const part of [ledger, account, decisions, outputs]) this.addSql(part);
   }
 }
