@@ -9,16 +9,20 @@ export interface MarketStamp {
   readonly orders: string;
 }
 
+/** SQL: the trades at an exchange that have entries to come: `client_id`. Binds the exchange twice. */
+const openTradesSql = `
+  select client_id from venue_trade where venue = ? and squared_at is null
+  union
+  select order_id from trade where venue = ? and state = 'intended'`;
+
 /** The state of our orders at an exchange. */
 export async function marketStamp(em: EntityManager, venue: string): Promise<MarketStamp> {
   const [row] = await sql<MarketStamp>(
     em,
     `select count(*) filter (where o.state = 'sent')::int as unknown,
             coalesce(string_agg(o.id || o.state, ',' order by o.id), '') as orders
-       from venue_trade v join venue_order o on o.client_id = v.client_id
-       left join trade t on t.order_id = v.client_id
-      where v.venue = ? and (v.squared_at is null or t.state = 'intended')`,
-    [venue],
+       from (${openTradesSql}) as v join venue_order o on o.client_id = v.client_id`,
+    [venue, venue],
   );
   return row ?? { unknown: 0, orders: '' };
 }
@@ -26,13 +30,13 @@ export async function marketStamp(em: EntityManager, venue: string): Promise<Mar
 /**
  * SQL: what happened at an exchange by coin, and is rightly not booked yet. Three kinds: what the
  * orders of open trades moved and their entries lack; credited deposits of transfers whose coins
- * have not finally left the hot wallet; and movements that are not decided yet.
+ * have not finally left the hot wallet; and movements that are not decided yet. Binds the exchange
+ * five times.
  */
 const inFlightSql = `
   select c.coin, sum(c.amount) as amount from (
     select m.coin, m.amount
-      from venue_trade v
-      left join trade t on t.order_id = v.client_id
+      from (${openTradesSql}) as v
       cross join lateral (
         select c.coin, c.amount
           from venue_order o
@@ -48,9 +52,8 @@ const inFlightSql = `
         select l.coin, -l.amount
           from ledger_transaction x join ledger_line l on l.transaction_id = x.id
          where x.kind in ('trade', 'venue_cash') and x.reference = v.client_id::text
-           and (l.account = 'venue' or l.account = 'venue:' || v.venue)
+           and (l.account = 'venue' or l.account = 'venue:' || ?)
       ) as m
-     where v.venue = $venue and (v.squared_at is null or t.state = 'intended')
     union all
     select m.coin, case when m.part = 'open' then m.amount
                         else m.amount - t.arrived
@@ -58,11 +61,11 @@ const inFlightSql = `
                                           where d.transfer_id = t.id and d.state = 'credited'), 0) end
       from venue_movement m
       left join treasury_transfer t on t.venue = m.venue and t.movement_kind = m.kind and t.reference = m.reference
-     where m.venue = $venue and m.kind = 'deposit' and m.state in ('locked', 'done')
+     where m.venue = ? and m.kind = 'deposit' and m.state in ('locked', 'done')
        and (m.part = 'open' or m.part = 'transfer' and t.state not in ('done', 'returned'))
     union all
     select coin, -amount from venue_movement
-     where venue = $venue and kind = 'withdrawal' and part = 'open' and state in ('pending', 'done')
+     where venue = ? and kind = 'withdrawal' and part = 'open' and state in ('pending', 'done')
   ) as c group by c.coin`;
 
 export interface Comparison {
@@ -106,7 +109,7 @@ export async function compareBalances(orm: MikroORM, comparison: Comparison): Pr
         `with booked as (
            select coin, sum(amount) as amount from ledger_line where account = ? group by coin
          ), moving as (
-           ${inFlightSql.replaceAll('$venue', '?')}
+           ${inFlightSql}
          ), coins as (
            select coin from venue_balance where venue = ? union select coin from booked union select coin from moving
          ), found as (
@@ -129,7 +132,7 @@ export async function compareBalances(orm: MikroORM, comparison: Comparison): Pr
                                  when b.compared_total - b.in_flight - b.booked
                                       = excluded.compared_total - excluded.in_flight - excluded.booked
                                  then b.differing + 1 else 1 end`,
-        [`venue:${venue}`, venue, venue, venue, venue, venue, venue, readAt, now],
+        [`venue:${venue}`, ...Array<string>(8).fill(venue), readAt, now],
       );
     }
     await sql(em, 'update venue_account set balances_at = ? where venue = ?', [readAt, venue]);

@@ -3,6 +3,7 @@ import { Big, formatDecimal, toUnits } from '../../../src/base/money.ts';
 import { networkById } from '../../../src/chains/networks/networks.ts';
 import type { ChainAdapter } from '../../../src/chains/port/chain-adapter.ts';
 import { ExchangeUnavailable, type Holdings, type Movement, type MovementKind } from '../../../src/exchanges/exchange.ts';
+import type { StaffProposal } from '../../../src/settlement/staff-actions.ts';
 import type { TreasuryCrashPoint } from '../../../src/settlement/treasury/crash-points.ts';
 import type { VenueSource } from '../../../src/settlement/treasury/venue-reader.ts';
 import { type SettledGateway, startSettledGateway } from '../gateway/settled-gateway.ts';
@@ -196,6 +197,23 @@ export class WatchedGateway {
     });
   }
 
+  /** A person signs a transaction of the hot wallet outside the gateway. Returns the txid. */
+  async spend(coin: string, network: string, amount: string, fee = '0.0001'): Promise<string> {
+    const { catalogue } = this.gateway.app;
+    const currency = catalogue.find(coin, network);
+    const gas = catalogue.gasCoin(this.chain(network));
+    if (!currency || !gas) throw new Error(`no ${coin} on ${network}`);
+    return this.gateway.settlement.sandbox.spend(this.chain(network), {
+      from: await this.hotWallet(network),
+      to: 'the-exchange',
+      tag: null,
+      contract: currency.contract,
+      amount: toUnits(amount, currency.decimals),
+      fee: toUnits(fee, gas.decimals),
+      busyBlocks: 10,
+    });
+  }
+
   /** Makes blocks, and scans them. */
   async mine(network: string, blocks = 10): Promise<void> {
     await this.gateway.mine(network, blocks);
@@ -222,6 +240,37 @@ export class WatchedGateway {
 
   transfers(): Promise<{ reference: string; state: string; problem: string | null }[]> {
     return this.gateway.query('select reference, state, problem from treasury_transfer order by created_at, id');
+  }
+
+  /** Differences of `ledger reconcile`, as 'check subject difference'. */
+  async differences(): Promise<string[]> {
+    const rows = await this.gateway.differences();
+    return rows.map(({ check, subject, difference }) => `${check} ${subject} ${difference}`);
+  }
+
+  /** One member proposes, and another one approves. */
+  async decide(proposal: Omit<StaffProposal, 'staffId' | 'reason'>): Promise<void> {
+    const [one, other] = await this.#staff();
+    const { staffActions } = this.gateway.settlement;
+    const { id } = await staffActions.propose({ ...proposal, staffId: one, reason: 'test' });
+    await staffActions.approve(id, other);
+  }
+
+  #members: Promise<readonly [string, string]> | null = null;
+
+  /** Two operators. */
+  #staff(): Promise<readonly [string, string]> {
+    this.#members ??= Promise.all([
+      this.gateway.staff.create('one@example.com', 'operator'),
+      this.gateway.staff.create('two@example.com', 'operator'),
+    ]).then(([one, other]) => [one.member.id, other.member.id] as const);
+    return this.#members;
+  }
+
+  /** Reads the account twice, and takes its balances into the books. */
+  async open(): Promise<void> {
+    await this.turn(2);
+    await this.decide({ action: 'venue_opening', venue: this.account.name });
   }
 
   async stop(): Promise<void> {

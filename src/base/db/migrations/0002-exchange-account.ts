@@ -131,6 +131,9 @@ create index deposit_funding on deposit (chain, coin, network, amount)
   where purpose = 'funding' and transfer_id is null;
 create index deposit_funding_tx on deposit (chain, txid) where purpose = 'funding' and transfer_id is null;
 
+create index venue_trade_open on venue_trade (venue) where squared_at is null;
+create index trade_intended on trade (venue) where state = 'intended';
+
 alter table venue_history drop constraint venue_history_measure_check, add constraint venue_history_measure_check
   check (measure in ('balance', 'stock', 'buy_depth', 'sell_depth', 'open_usd', 'held', 'held_free'));
 `;
