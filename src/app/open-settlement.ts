@@ -129,7 +129,7 @@ async function openOwnVenue(
   { config, clock, log, outside, closing }: Foundation,
   { orm, prices, networks }: SettlementSetup,
 ) {
-  const opened = openVenue({ config, clock, log, orm, prices, isSandbox: networks.live.size === 0 });
+  const { venue: opened } = openVenue({ config, clock, log, orm, prices, isSandbox: networks.live.size === 0 });
   const venue = traced(outside.venue?.(opened) ?? opened, 'venue');
   await refuseOtherVenue(orm, venue);
   closing.add(() => venue.close?.());

@@ -3,7 +3,9 @@ import type { Clock } from '../base/clock.ts';
 import { sql } from '../base/db/sql.ts';
 import type { Log } from '../base/log.ts';
 import type { Config } from '../config/settings.ts';
+import type { ExchangeKey } from '../exchanges/exchange.ts';
 import { ExchangeProcess } from '../exchanges/exchange-process.ts';
+import { FundingAccount } from '../exchanges/funding-account.ts';
 import { TradingAccount } from '../exchanges/trading-account.ts';
 import type { PriceBook } from '../market/rates/price-book.ts';
 import type { LiquidityVenue } from '../settlement/rows/liquidity-venue.ts';
@@ -21,13 +23,33 @@ export interface VenueSetup {
   readonly isSandbox: boolean;
 }
 
-/** Opens the liquidity venue of the settings. Nothing starts before the first trade. */
-export function openVenue({ config, clock, log, orm, prices, isSandbox }: VenueSetup): LiquidityVenue {
+export interface OpenedVenue {
+  readonly venue: LiquidityVenue;
+  /** Reads the account at the venue; null without a key that may. It asks until the venue is closed. */
+  readonly funding: FundingAccount | null;
+}
+
+/**
+ * Opens the liquidity venue of the settings. Nothing starts before the first trade or the first
+ * question about the account.
+ */
+export function openVenue({ config, clock, log, orm, prices, isSandbox }: VenueSetup): OpenedVenue {
   const { VENUE: address, VENUE_KEY: key, VENUE_SECRET: secret, VENUE_CASH: cash } = config;
-  if (address === null || address === 'inventory' || key === null || secret === null)
-    return new InventoryVenue({ orm, clock, prices, isSandbox });
-  const process = new ExchangeProcess({ exchanges: [{ ...address, key, secret }], log });
-  return new ExchangeVenue({ orm, clock, log, account: new TradingAccount(address.name, process), process, cash });
+  if (address === null || address === 'inventory' || key === null || secret === null) {
+    return { venue: new InventoryVenue({ orm, clock, prices, isSandbox }), funding: null };
+  }
+  const reading = fundingKey(config);
+  const exchange = { ...address, key, secret, ...(reading ? { funding: reading } : {}) };
+  const process = new ExchangeProcess({ exchanges: [exchange], log });
+  const account = new TradingAccount(address.name, process);
+  return {
+    venue: new ExchangeVenue({ orm, clock, log, account, process, cash }),
+    funding: reading ? new FundingAccount(address.name, process) : null,
+  };
+}
+
+function fundingKey({ VENUE_FUNDING_KEY: key, VENUE_FUNDING_SECRET: secret }: Config): ExchangeKey | null {
+  return key === null || secret === null ? null : { key, secret };
 }
 
 /**

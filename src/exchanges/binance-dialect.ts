@@ -143,7 +143,7 @@ export const binanceDialect: Dialect = {
         const [free, locked] = [decimal(textOf(balance, 'free')), decimal(textOf(balance, 'locked'))];
         return { coin: ccxt.safeCurrencyCode(textOf(balance, 'asset')), total: free.plus(locked), free };
       })
-      .filter(({ total }) => total.gt('0'))
+      .filter(({ total }) => !total.eq('0'))
       .map(({ coin, total, free }) => ({ coin, total: total.toFixed(), free: free.toFixed() }));
   },
   movements: async (ccxt: Binance, { kind, sinceMs, from }) => {

@@ -124,7 +124,7 @@ export const krakenDialect: Dialect = {
       held.set(coin, { total: before.total.plus(total), free: before.free.plus(free) });
     }
     return [...held]
-      .filter(([, { total }]) => total.gt(nothing))
+      .filter(([, { total }]) => !total.eq(nothing))
       .map(([coin, { total, free }]): Holdings => ({ coin, total: total.toFixed(), free: free.toFixed() }));
   },
   movements: async (ccxt: Kraken, { kind, sinceMs, from }) => {
