@@ -1,7 +1,7 @@
 import { systemMs } from '../base/clock.ts';
 import type { CcxtExchange } from './ccxt-exchange.ts';
-import type { Dialect } from './dialect.ts';
-import { ExchangeUnavailable, type Movement, mostMovements } from './exchange.ts';
+import type { Dialect, MovementPage } from './dialect.ts';
+import { ExchangeUnavailable, type Holdings, type Movement, type MovementKind, mostMovements } from './exchange.ts';
 import type { ExchangeQuestions } from './exchange-messages.ts';
 import { Turns } from './turns.ts';
 
@@ -22,9 +22,11 @@ export class AccountReader implements Pick<ExchangeQuestions, 'holdings' | 'move
     this.#turns = new Turns(dialect.takesTurns);
   }
 
-  holdings: ExchangeQuestions['holdings'] = () => this.#turns.take(() => this.#dialect.holdings(this.#ccxt));
+  holdings(): Promise<Holdings[]> {
+    return this.#turns.take(() => this.#dialect.holdings(this.#ccxt));
+  }
 
-  movements: ExchangeQuestions['movements'] = async (kind, sinceMs) => {
+  async movements(kind: MovementKind, sinceMs: number): Promise<Movement[]> {
     const untilMs = systemMs() + this.#listTimeoutMs;
     const found: Movement[] = [];
     const begun = new Set<string | null>();
@@ -34,14 +36,14 @@ export class AccountReader implements Pick<ExchangeQuestions, 'holdings' | 'move
       begun.add(from);
       const asked = { kind, sinceMs, from };
       // Page by page, so that a question about the holdings need not wait for a whole list.
-      const { movements, next } = await this.#turns.take(() => this.#dialect.movements(this.#ccxt, asked));
-      found.push(...movements);
+      const page: MovementPage = await this.#turns.take(() => this.#dialect.movements(this.#ccxt, asked));
+      found.push(...page.movements);
       if (found.length > mostMovements) {
         throw new ExchangeUnavailable(`there are more than ${mostMovements} ${kind}s`);
       }
-      if (next === null) return found;
-      from = next;
+      if (page.next === null) return found;
+      from = page.next;
     }
     throw new ExchangeUnavailable(`the list of ${kind}s has more than ${mostPages} pages`);
-  };
+  }
 }

@@ -151,7 +151,8 @@ export const binanceDialect: Dialect = {
     const endMs = startMs + periodMs;
     // The last period has no end, because Binance's clock may be ahead of ours.
     const isLast = endMs > systemMs();
-    const asked = { startTime: startMs, ...(isLast ? {} : { endTime: endMs - 1 }), offset, limit: rowsOfPage };
+    const period: Record<string, number> = isLast ? { startTime: startMs } : { startTime: startMs, endTime: endMs - 1 };
+    const asked = { ...period, offset, limit: rowsOfPage };
     const rows = await (kind === 'deposit'
       ? ccxt.sapiGetCapitalDepositHisrec(asked)
       : ccxt.sapiGetCapitalWithdrawHistory(asked));

@@ -73,9 +73,13 @@ class Exchange implements ExchangeQuestions {
     return this.#turns.take(() => this.#dialect.find(this.#ccxt, market, clientId));
   }
 
-  holdings: ExchangeQuestions['holdings'] = async () => this.#reading().holdings();
+  async holdings() {
+    return this.#reading().holdings();
+  }
 
-  movements: ExchangeQuestions['movements'] = async (kind, sinceMs) => this.#reading().movements(kind, sinceMs);
+  async movements(...asked: Parameters<ExchangeQuestions['movements']>) {
+    return this.#reading().movements(...asked);
+  }
 
   #reading(): AccountReader {
     if (!this.#reader) throw new ExchangeUnavailable('there is no key that reads the account');

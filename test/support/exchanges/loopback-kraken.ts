@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import { Big } from '../../../src/base/money.ts';
-import type { MovementKind, MovementState } from '../../../src/exchanges/exchange.ts';
+import type { ExchangeKey, MovementKind, MovementState } from '../../../src/exchanges/exchange.ts';
 import {
   type LoopbackAnswer,
   LoopbackExchange,
@@ -146,15 +146,17 @@ export class LoopbackKraken extends LoopbackExchange {
     const digest = createHash('sha256')
       .update(nonce + body)
       .digest();
-    const { key, secret } = [this, this.funding].find((one) => one.key === headers['api-key']) ?? {};
-    const sign = createHmac('sha512', Buffer.from(secret ?? '', 'base64'))
+    const keys: readonly ExchangeKey[] = [this, this.funding];
+    const account = keys.find(({ key }) => key === headers['api-key']);
+    const sign = createHmac('sha512', Buffer.from(account?.secret ?? '', 'base64'))
       .update(url.pathname)
       .update(digest)
       .digest('base64');
-    if (key === undefined || headers['api-sign'] !== sign) throw new Error('EAPI:Invalid key');
-    if (!/^\d+$/.test(nonce) || BigInt(nonce) <= (this.#nonces.get(key) ?? 0n)) throw new Error('EAPI:Invalid nonce');
-    this.#nonces.set(key, BigInt(nonce));
-    if ((key === this.funding.key) !== fundingCalls.includes(name)) throw new Error('EGeneral:Permission denied');
+    if (!account || headers['api-sign'] !== sign) throw new Error('EAPI:Invalid key');
+    const last = this.#nonces.get(account.key) ?? 0n;
+    if (!/^\d+$/.test(nonce) || BigInt(nonce) <= last) throw new Error('EAPI:Invalid nonce');
+    this.#nonces.set(account.key, BigInt(nonce));
+    if ((account === this.funding) !== fundingCalls.includes(name)) throw new Error('EGeneral:Permission denied');
   }
 
   /** https://docs.kraken.com/api/docs/rest-api/get-status-recent-deposits and the page next to it. */
