@@ -1,10 +1,15 @@
 import { readFile } from 'node:fs/promises';
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { openVenue } from '../../../src/app/open-venue.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import { createLog } from '../../../src/base/log.ts';
 import { Big } from '../../../src/base/money.ts';
+import { loadConfig } from '../../../src/config/load-config.ts';
 import type { MovementKind, MovementState } from '../../../src/exchanges/exchange.ts';
 import { ExchangeProcess, type ExchangeProcessOptions } from '../../../src/exchanges/exchange-process.ts';
 import { FundingAccount } from '../../../src/exchanges/funding-account.ts';
 import { TradingAccount } from '../../../src/exchanges/trading-account.ts';
+import type { PriceBook } from '../../../src/market/rates/price-book.ts';
 import { LoopbackBinance } from '../../support/exchanges/loopback-binance.ts';
 import type { Fault } from '../../support/exchanges/loopback-exchange.ts';
 import { LoopbackKraken } from '../../support/exchanges/loopback-kraken.ts';
@@ -429,6 +434,31 @@ describe('the key that reads', () => {
       const order = { clientId: '9cc788d8-9c00-8b25-84d3-26d93603948d', base, quote };
       await expect(own.ask(name, 'find', order)).rejects.toMatchObject(declined);
     });
+  });
+
+  it('is taken from the settings', async () => {
+    const { origin, key, secret, funding: reading } = loopbacks.kraken;
+    const settings = {
+      PRICE_SOURCES: 'kraken,binance',
+      VENUE: `kraken=${origin}`,
+      VENUE_KEY: key,
+      VENUE_SECRET: secret,
+    };
+    const openBy = (texts: Record<string, string>) => {
+      const setup = { clock: systemClock, log, orm: {} as MikroORM, prices: {} as PriceBook, isSandbox: true };
+      return openVenue({ config: loadConfig(texts), ...setup });
+    };
+    expect(openBy(settings).funding).toBeNull();
+    const { venue, funding } = openBy({
+      ...settings,
+      VENUE_FUNDING_KEY: reading.key,
+      VENUE_FUNDING_SECRET: reading.secret,
+    });
+    try {
+      expect(await funding?.holdings()).toHaveLength(4);
+    } finally {
+      await venue.close?.();
+    }
   });
 
   it.each(names)('has its own order of requests, at %s: reading and trading go side by side', async (name) => {
