@@ -3,7 +3,9 @@ import type { Clock } from '../base/clock.ts';
 import { sql } from '../base/db/sql.ts';
 import type { Log } from '../base/log.ts';
 import type { Config } from '../config/settings.ts';
+import type { ExchangeKey } from '../exchanges/exchange.ts';
 import { ExchangeProcess } from '../exchanges/exchange-process.ts';
+import { FundingAccount } from '../exchanges/funding-account.ts';
 import { TradingAccount } from '../exchanges/trading-account.ts';
 import type { PriceBook } from '../market/rates/price-book.ts';
 import type { LiquidityVenue } from '../settlement/rows/liquidity-venue.ts';
@@ -24,21 +26,34 @@ export interface VenueSetup {
   readonly isSandbox: boolean;
 }
 
-/** A liquidity venue, and what reads our account there; null without a key that only reads. */
 export interface OpenedVenue {
   readonly venue: LiquidityVenue;
+  /** Reads the account at the venue; null without a key that may. It asks until the venue is closed. */
   readonly source: VenueSource | null;
 }
 
-/** Opens the liquidity venue of the settings. Nothing starts before the first question. */
+/**
+ * Opens the liquidity venue of the settings. Nothing starts before the first trade or the first
+ * question about the account.
+ */
 export function openVenue({ config, clock, log, orm, prices, isSandbox }: VenueSetup): OpenedVenue {
   const { VENUE: address, VENUE_KEY: key, VENUE_SECRET: secret, VENUE_CASH: cash } = config;
-  if (address === null || address === 'inventory' || key === null || secret === null)
+  if (address === null || address === 'inventory' || key === null || secret === null) {
     return { venue: new InventoryVenue({ orm, clock, prices, isSandbox }), source: null };
-  const process = new ExchangeProcess({ exchanges: [{ ...address, key, secret }], log });
+  }
+  const reading = fundingKey(config);
+  const exchange = { ...address, key, secret, ...(reading ? { funding: reading } : {}) };
+  const process = new ExchangeProcess({ exchanges: [exchange], log });
   const account = new TradingAccount(address.name, process);
   const isHeld = (coins: readonly string[]) => isVenueHeld(orm.em.fork(), address.name, coins);
-  return { venue: new ExchangeVenue({ orm, clock, log, account, process, cash, isHeld }), source: null };
+  return {
+    venue: new ExchangeVenue({ orm, clock, log, account, process, cash, isHeld }),
+    source: reading ? new FundingAccount(address.name, process) : null,
+  };
+}
+
+function fundingKey({ VENUE_FUNDING_KEY: key, VENUE_FUNDING_SECRET: secret }: Config): ExchangeKey | null {
+  return key === null || secret === null ? null : { key, secret };
 }
 
 /**

@@ -14,6 +14,7 @@ export function unsafeCombinations(config: Config): string[] {
     ...secretFileFaults(config),
     ...priceSourceFaults(config),
     ...venueFaults(config),
+    ...fundingFaults(config),
   ];
 }
 
@@ -103,4 +104,20 @@ function venueFaults({ ROLE, PRICE_SOURCES, VENUE, VENUE_KEY, VENUE_SECRET, VENU
     faults.push('VENUE_CASH=USD is no coin of binance: set VENUE_CASH=USDT');
   }
   return faults;
+}
+
+function fundingFaults({ VENUE, VENUE_KEY, VENUE_FUNDING_KEY, VENUE_FUNDING_SECRET }: Config): string[] {
+  if (VENUE_FUNDING_KEY === null && VENUE_FUNDING_SECRET === null) return [];
+  if (VENUE === null || VENUE === 'inventory') {
+    return [
+      `VENUE_FUNDING_KEY and VENUE_FUNDING_SECRET need an exchange as VENUE (for example ${settings.VENUE.good}); or unset both`,
+    ];
+  }
+  if (VENUE_FUNDING_KEY === null || VENUE_FUNDING_SECRET === null) {
+    return ['VENUE_FUNDING_KEY and VENUE_FUNDING_SECRET belong together: set both or neither'];
+  }
+  if (VENUE_FUNDING_KEY !== VENUE_KEY) return [];
+  return [
+    `VENUE_FUNDING_KEY is VENUE_KEY: one key trades and another one reads, because requests of one key overtake each other, and because what reads needs no right to trade; make a second key at ${VENUE.name}`,
+  ];
 }

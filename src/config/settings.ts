@@ -298,6 +298,16 @@ export const settings = {
     '<the private half of VENUE_KEY>',
     'secret that signs the requests under VENUE_KEY',
   ),
+  VENUE_FUNDING_KEY: secret(
+    (text: string) => text,
+    '<another API key that VENUE shows>, which may query balances, deposits and withdrawals, and nothing else',
+    'API key that reads what the account at VENUE holds and moves, one for all workers; without it nothing of that is in the books; an api process needs none',
+  ),
+  VENUE_FUNDING_SECRET: secret(
+    (text: string) => text,
+    '<the private half of VENUE_FUNDING_KEY>',
+    'secret that signs the requests under VENUE_FUNDING_KEY',
+  ),
   VENUE_CASH: setting(
     coin,
     'USD',

@@ -1,6 +1,12 @@
 import { systemMs } from '../base/clock.ts';
 import { boundedFetch } from './bounded-fetch.ts';
-import { type ExchangeName, ExchangeRefusal, type RefusalCode } from './exchange.ts';
+import {
+  type ExchangeAddress,
+  type ExchangeKey,
+  type ExchangeName,
+  ExchangeRefusal,
+  type RefusalCode,
+} from './exchange.ts';
 import type { Introduction } from './exchange-messages.ts';
 
 /**
@@ -20,6 +26,8 @@ export interface CcxtExchange {
     body: string,
     parsed: unknown,
   ) => unknown;
+  /** Our name of a coin for the exchange's own. */
+  safeCurrencyCode(id: string): string;
   loadMarkets(reload?: boolean): Promise<unknown>;
   fetchTickers(symbols: readonly string[]): Promise<Record<string, CcxtTicker>>;
   fetchBidsAsks(symbols: readonly string[]): Promise<Record<string, CcxtTicker>>;
@@ -63,7 +71,7 @@ export type RefusalReader = (status: number, parsed: unknown) => { code: Refusal
 
 /** Loads ccxt's file of one exchange; the main file of the package would load a hundred. */
 export async function loadCcxt(
-  exchange: Introduction['exchanges'][number],
+  exchange: ExchangeAddress & Partial<ExchangeKey>,
   { requestTimeoutMs, maxAnswerBytes, paceMs }: Omit<Introduction, 'exchanges'>,
   options: Record<string, unknown>,
   refusalOf: RefusalReader,

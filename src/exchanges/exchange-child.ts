@@ -1,10 +1,20 @@
 import { systemMs } from '../base/clock.ts';
+import { AccountReader } from './account-reader.ts';
 import { binanceDialect } from './binance-dialect.ts';
 import { type CcxtExchange, type CcxtMarket, loadCcxt } from './ccxt-exchange.ts';
 import type { Dialect } from './dialect.ts';
-import { dollarCoins, type ExchangeName, ExchangeRefusal, type Market, type Ticker } from './exchange.ts';
+import {
+  dollarCoins,
+  type ExchangeKey,
+  type ExchangeName,
+  ExchangeRefusal,
+  ExchangeUnavailable,
+  type Market,
+  type Ticker,
+} from './exchange.ts';
 import type { ExchangeQuestions, Introduction, Question, Reply } from './exchange-messages.ts';
 import { krakenDialect } from './kraken-dialect.ts';
+import { Turns } from './turns.ts';
 
 // The child process in which ccxt runs. It knows only the exchanges that its introduction names,
 // and ends with the gateway.
@@ -18,13 +28,16 @@ const marketsForMs = 600_000;
 class Exchange implements ExchangeQuestions {
   readonly #ccxt: CcxtExchange;
   readonly #dialect: Dialect;
+  readonly #turns: Turns;
+  readonly #reader: AccountReader | null;
   #loadedMs = 0;
   #loading: Promise<unknown> | null = null;
-  #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(ccxt: CcxtExchange, dialect: Dialect) {
+  constructor(ccxt: CcxtExchange, dialect: Dialect, reader: AccountReader | null) {
     this.#ccxt = ccxt;
     this.#dialect = dialect;
+    this.#turns = new Turns(dialect.takesTurns);
+    this.#reader = reader;
   }
 
   async tickers(coins: readonly string[]): Promise<Ticker[]> {
@@ -50,21 +63,27 @@ class Exchange implements ExchangeQuestions {
 
   async place(order: Parameters<ExchangeQuestions['place']>[0]) {
     await this.#load();
-    return this.#inTurn(() => this.#dialect.place(this.#ccxt, this.#open(order.base, order.quote), order));
+    return this.#turns.take(() => this.#dialect.place(this.#ccxt, this.#open(order.base, order.quote), order));
   }
 
   async find({ base, quote, clientId }: Parameters<ExchangeQuestions['find']>[0]) {
     await this.#load();
     const market = this.#ccxt.markets[`${base}/${quote}`];
     if (!market) throw new Error(`there is no market of ${base} in ${quote} any more`);
-    return this.#inTurn(() => this.#dialect.find(this.#ccxt, market, clientId));
+    return this.#turns.take(() => this.#dialect.find(this.#ccxt, market, clientId));
   }
 
-  #inTurn<T>(ask: () => Promise<T>): Promise<T> {
-    if (!this.#dialect.takesTurns) return ask();
-    const asked = this.#turn.then(ask);
-    this.#turn = asked.catch(() => {});
-    return asked;
+  async holdings() {
+    return this.#reading().holdings();
+  }
+
+  async movements(...asked: Parameters<ExchangeQuestions['movements']>) {
+    return this.#reading().movements(...asked);
+  }
+
+  #reading(): AccountReader {
+    if (!this.#reader) throw new ExchangeUnavailable('there is no key that reads the account');
+    return this.#reader;
   }
 
   async #load(): Promise<void> {
@@ -121,14 +140,24 @@ class Exchange implements ExchangeQuestions {
 
 const exchanges = new Map<ExchangeName, Promise<Exchange>>();
 
+async function open(
+  { funding, ...exchange }: Introduction['exchanges'][number],
+  bounds: Omit<Introduction, 'exchanges'>,
+): Promise<Exchange> {
+  const dialect = dialects[exchange.name];
+  const load = (keys: Partial<ExchangeKey>) => {
+    return loadCcxt({ ...exchange, ...keys }, bounds, dialect.options, dialect.refusalOf);
+  };
+  // One key neither overtakes nor delays the other.
+  const reader = funding ? new AccountReader(await load(funding), dialect, bounds.listTimeoutMs) : null;
+  return new Exchange(await load({}), dialect, reader);
+}
+
 function introduce({ exchanges: introduced, ...bounds }: Introduction): void {
   for (const exchange of introduced) {
-    const dialect = dialects[exchange.name];
-    const loading = loadCcxt(exchange, bounds, dialect.options, dialect.refusalOf).then(
-      (ccxt) => new Exchange(ccxt, dialect),
-    );
-    loading.catch(() => {});
-    exchanges.set(exchange.name, loading);
+    const opening = open(exchange, bounds);
+    opening.catch(() => {});
+    exchanges.set(exchange.name, opening);
   }
 }
 
@@ -140,6 +169,8 @@ async function answer({ id, exchange: name, method, args }: Question): Promise<R
     return { id, result: await ask.apply(exchange, [...args]) };
   } catch (error) {
     if (error instanceof ExchangeRefusal) return { id, refusal: error.code, message: error.message.slice(0, 300) };
+    // Our own words.
+    if (error instanceof ExchangeUnavailable) return { id, failure: error.message };
     // The class only: the message may hold the request, and with it the signature.
     return { id, failure: error instanceof Error ? error.constructor.name : typeof error };
   }

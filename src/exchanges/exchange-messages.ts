@@ -1,8 +1,11 @@
 import type {
-  ExchangeAddress,
+  ExchangeAccount,
   ExchangeName,
   ExchangeOrder,
+  Holdings,
   MarketNow,
+  Movement,
+  MovementKind,
   OrderRecord,
   RefusalCode,
   Ticker,
@@ -22,6 +25,14 @@ export interface ExchangeQuestions {
   place(order: ExchangeOrder): Promise<OrderRecord>;
   /** All orders of a client id at the exchange, open or closed. */
   find(order: Pick<ExchangeOrder, 'clientId' | 'base' | 'quote'>): Promise<OrderRecord[]>;
+  /** What the account holds: every coin with a total above zero. Needs the key `funding`. */
+  holdings(): Promise<Holdings[]>;
+  /**
+   * All deposits or withdrawals since a moment, in milliseconds since 1970, and perhaps a few before
+   * it. A list that cannot be read to its end is an error. One that grows meanwhile may tell a
+   * movement twice. Needs the key `funding`.
+   */
+  movements(kind: MovementKind, sinceMs: number): Promise<Movement[]>;
 }
 
 export type ExchangeMethod = keyof ExchangeQuestions;
@@ -31,8 +42,10 @@ export type ExchangeMethod = keyof ExchangeQuestions;
  * argument or an environment variable of a process.
  */
 export interface Introduction {
-  readonly exchanges: readonly (ExchangeAddress & { readonly key?: string; readonly secret?: string })[];
+  readonly exchanges: readonly ExchangeAccount[];
   readonly requestTimeoutMs: number;
+  /** For all requests that read one list of movements. */
+  readonly listTimeoutMs: number;
   readonly maxAnswerBytes: number;
   /** Milliseconds between two requests to one exchange; null takes ccxt's own rate limit. */
   readonly paceMs: number | null;

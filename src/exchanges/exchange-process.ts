@@ -5,7 +5,6 @@ import { systemMs } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import {
   type ExchangeAccount,
-  type ExchangeAddress,
   type ExchangeName,
   ExchangeRefusal,
   ExchangeUnavailable,
@@ -14,11 +13,16 @@ import {
 import type { ExchangeMethod, ExchangeQuestions, Introduction, Question, Reply } from './exchange-messages.ts';
 
 export interface ExchangeProcessOptions {
-  readonly exchanges: readonly (ExchangeAddress | ExchangeAccount)[];
+  readonly exchanges: readonly ExchangeAccount[];
   readonly log: Log;
   /** For one HTTP request of the child. */
   readonly requestTimeoutMs?: number;
-  /** For one answer of the child. A child that takes longer hangs and is killed. */
+  /** For all requests of the child that read one list of movements; it then gives up. */
+  readonly listTimeoutMs?: number;
+  /**
+   * For one answer of the child, beside the time for a list. A child that takes longer hangs and is
+   * killed.
+   */
   readonly answerTimeoutMs?: number;
   readonly maxAnswerBytes?: number;
   /** Milliseconds between two requests to one exchange. Absent: ccxt's own rate limit; 0: none. */
@@ -58,6 +62,7 @@ export class ExchangeProcess {
   constructor(options: ExchangeProcessOptions) {
     this.#options = {
       requestTimeoutMs: 10_000,
+      listTimeoutMs: 600_000,
       answerTimeoutMs: 45_000,
       maxAnswerBytes: 64 * 1024 * 1024,
       restartMs: 500,
@@ -85,12 +90,13 @@ export class ExchangeProcess {
     const child = this.#running();
     this.#lastId += 1;
     const id = this.#lastId;
+    const { answerTimeoutMs, listTimeoutMs } = this.#options;
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#end(id, new ExchangeUnavailable(`${exchange} did not answer '${method}' in time`));
         child.kill('SIGKILL');
         this.#gone(child, 'hung');
-      }, this.#options.answerTimeoutMs).unref();
+      }, answerTimeoutMs + (method === 'movements' ? listTimeoutMs : 0)).unref();
       this.#pending.set(id, { resolve, reject, timer });
       child.channel?.ref();
       child.send({ id, exchange, method, args } satisfies Question, (error) => {
@@ -116,7 +122,7 @@ export class ExchangeProcess {
   #running(): ChildProcess {
     if (this.#child) return this.#child;
     if (this.#closed || systemMs() < this.#restartAtMs) throw new ExchangeUnavailable('the exchange process is down');
-    const { exchanges, requestTimeoutMs, maxAnswerBytes, paceMs } = this.#options;
+    const { exchanges, requestTimeoutMs, listTimeoutMs, maxAnswerBytes, paceMs } = this.#options;
     // The file has this file's extension, compiled or not; Node strips the types itself.
     const program = new URL(`./exchange-child${extname(import.meta.filename)}`, import.meta.url);
     const child = fork(program, {
@@ -133,7 +139,10 @@ export class ExchangeProcess {
     // channel.
     child.unref();
     child.channel?.unref();
-    child.send({ exchanges, requestTimeoutMs, maxAnswerBytes, paceMs } satisfies Introduction, () => {});
+    child.send(
+      { exchanges, requestTimeoutMs, listTimeoutMs, maxAnswerBytes, paceMs } satisfies Introduction,
+      () => {},
+    );
     return child;
   }
 

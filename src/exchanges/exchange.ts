@@ -22,9 +22,18 @@ export interface ExchangeAddress {
   readonly origin: string | null;
 }
 
-export interface ExchangeAccount extends ExchangeAddress {
+/** An API key, and the secret that signs requests under it. */
+export interface ExchangeKey {
   readonly key: string;
   readonly secret: string;
+}
+
+/**
+ * One exchange, and the keys of our account there. Without a key it is asked only what is public.
+ */
+export interface ExchangeAccount extends ExchangeAddress, Partial<ExchangeKey> {
+  /** A key that reads balances, deposits and withdrawals, and has no other right. */
+  readonly funding?: ExchangeKey;
 }
 
 /**
@@ -105,7 +114,7 @@ export interface OrderFee {
 /** What an account holds of a coin, as decimal strings. */
 export interface Holdings {
   readonly coin: string;
-  /** With what open orders and withdrawals lock. */
+  /** With what open orders lock, and what earns interest. Without withdrawals that were accepted. */
   readonly total: string;
   readonly free: string;
 }
@@ -122,6 +131,9 @@ export type MovementKind = (typeof movementKinds)[number];
  */
 export const movementStates = ['pending', 'locked', 'done', 'returned', 'unknown'] as const;
 export type MovementState = (typeof movementStates)[number];
+
+/** The most movements of a list that is read. A longer list is an error. */
+export const mostMovements = 20_000;
 
 /** A deposit to an account, or a withdrawal, as the exchange lists it. Amounts are decimal strings. */
 export interface Movement {

@@ -1,4 +1,5 @@
-import { Big, isStorable, parseDecimal } from '../base/money.ts';
+import { Big } from '../base/money.ts';
+import { decimal, notNegative, positive } from './decimals.ts';
 import {
   type BookLevel,
   type ExchangeName,
@@ -110,24 +111,4 @@ function checkedRecord(answer: unknown, order: Pick<ExchangeOrder, 'amount'>): O
     cost: notNegative(cost).toFixed(),
     fees: fees.map((fee) => ({ coin: String(fee.coin), amount: decimal(fee.amount).toFixed() })),
   };
-}
-
-function decimal(text: unknown): Big {
-  const value = typeof text === 'string' ? parseDecimal(text) : null;
-  if (value === null) throw new ExchangeUnavailable('an amount is not a decimal');
-  // The ledger could not account for an amount that the database rounds.
-  if (!isStorable(value)) throw new ExchangeUnavailable('an amount is too large or too fine');
-  return value;
-}
-
-function notNegative(text: unknown): Big {
-  const value = decimal(text);
-  if (value.lt('0')) throw new ExchangeUnavailable('an amount is negative');
-  return value;
-}
-
-function positive(text: unknown): Big {
-  const value = decimal(text);
-  if (value.lte('0')) throw new ExchangeUnavailable('an amount is not positive');
-  return value;
 }

@@ -17,7 +17,7 @@ import { attempt } from '../support/jest/attempts.ts';
  * OWASP API10:2023, unsafe consumption of APIs: price sources, nodes and a venue that lie, seen by
  * partners and in the ledger. Lies in the real protocols have tests of their own:
  *
- * - test/integration/exchanges: prices, orders and fees of exchanges.
+ * - test/integration/exchanges: prices, orders and fees of exchanges, holdings and movements there.
  * - test/integration/chains/evm-lies.test.ts: junk in every place of a node's answers.
  * - test/unit/chains/json-rpc.test.ts: HTML, redirects, endless and late answers of a node.
  * - test/integration/staff/oidc.test.ts: an identity provider.

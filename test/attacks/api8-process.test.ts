@@ -44,6 +44,8 @@ const configured = {
   'the password of Redis': 'password-of-redis',
   'the secret of the venue': Buffer.from('secret-of-the-venue').toString('base64'),
   'the key of the venue': 'key-of-the-venue',
+  'the secret that reads the account': Buffer.from('secret-that-reads').toString('base64'),
+  'the key that reads the account': 'key-that-reads-the-account',
   'the secret of the identity provider': 'secret-of-the-identity-provider',
 };
 
@@ -74,6 +76,8 @@ beforeAll(async () => {
       VENUE: `kraken=${unreachable}`,
       VENUE_KEY: configured['the key of the venue'],
       VENUE_SECRET: configured['the secret of the venue'],
+      VENUE_FUNDING_KEY: configured['the key that reads the account'],
+      VENUE_FUNDING_SECRET: configured['the secret that reads the account'],
       OIDC_ISSUER: unreachable,
       OIDC_CLIENT_ID: 'gateway',
       OIDC_CLIENT_SECRET: configured['the secret of the identity provider'],

@@ -6,7 +6,7 @@ import { Big, formatDecimal } from '../../base/money.ts';
 import { checkAddress } from '../../chains/addresses/address.ts';
 import { keyForms } from '../../chains/addresses/key-forms.ts';
 import type { ChainAdapter, Holding } from '../../chains/port/chain-adapter.ts';
-import { ExchangeUnavailable, type Holdings, type Movement, type MovementKind } from '../../exchanges/exchange.ts';
+import { ExchangeRefusal, ExchangeUnavailable, type Holdings, type Movement, type MovementKind } from '../../exchanges/exchange.ts';
 import { type Booking, bookAll } from '../../ledger/ledger.ts';
 import type { CurrencyCatalogue } from '../../market/currencies/currency-catalogue.ts';
 import { TreasuryTransfer } from '../rows/treasury-transfer.entity.ts';
@@ -17,7 +17,7 @@ import { chainOfName } from './exchange-networks.ts';
 import { bookSource, settleTransfer } from './transfer-entries.ts';
 import { newTransfer, unseenMs } from './transfer-task.ts';
 
-/** What the reader asks the exchange. All throw ExchangeUnavailable. */
+/** What the reader asks the exchange. All throw ExchangeRefusal or ExchangeUnavailable. */
 export interface VenueSource {
   readonly name: string;
   holdings(): Promise<readonly Holdings[]>;
@@ -90,7 +90,7 @@ export class VenueReader {
       await this.#readLists();
       await this.#readBalances();
     } catch (error) {
-      if (!(error instanceof ExchangeUnavailable)) throw error;
+      if (!(error instanceof ExchangeUnavailable || error instanceof ExchangeRefusal)) throw error;
       log.warn({ event: 'venue_unread', code: source.name, ...errorMembers(error) }, 'the account was not read');
       await sql(
         orm.em.fork(),

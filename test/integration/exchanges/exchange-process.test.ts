@@ -113,7 +113,15 @@ describe('prices of real protocols, through the process', () => {
 describe('ExchangeProcess', () => {
   it('shares nothing of ours with its child, and says no key on its command line', async () => {
     const own = open({
-      exchanges: [{ name: 'kraken', origin: kraken.origin, key: 'public half', secret: 'c2VjcmV0' }],
+      exchanges: [
+        {
+          name: 'kraken',
+          origin: kraken.origin,
+          key: 'public half',
+          secret: 'c2VjcmV0',
+          funding: { key: 'reading half', secret: 'cmVhZHM=' },
+        },
+      ],
     });
     try {
       await own.ask('kraken', 'clockSkew');
@@ -124,7 +132,7 @@ describe('ExchangeProcess', () => {
         'NODE_CHANNEL_SERIALIZATION_MODE',
       ]);
       const command = await readFile(`/proc/${own.pid}/cmdline`, 'utf8');
-      expect(command).not.toMatch(/public half|c2VjcmV0/);
+      expect(command).not.toMatch(/half|c2VjcmV0|cmVhZHM/);
     } finally {
       await own.close();
     }

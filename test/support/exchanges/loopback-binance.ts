@@ -1,7 +1,10 @@
 import { createHmac } from 'node:crypto';
+import { Big } from '../../../src/base/money.ts';
+import type { ExchangeKey, MovementKind, MovementState } from '../../../src/exchanges/exchange.ts';
 import {
   type LoopbackAnswer,
   LoopbackExchange,
+  type LoopbackMovement,
   type LoopbackOrder,
   type LoopbackRequest,
   shownOf,
@@ -17,6 +20,16 @@ class Refusal extends Error {
   }
 }
 
+/** The usual number of a state. */
+const numbers: Readonly<Record<MovementState, Readonly<Record<MovementKind, string>>>> = {
+  pending: { deposit: '0', withdrawal: '4' },
+  locked: { deposit: '6', withdrawal: '2' },
+  done: { deposit: '1', withdrawal: '6' },
+  returned: { deposit: '7', withdrawal: '5' },
+  unknown: { deposit: '9', withdrawal: '9' },
+};
+const ninetyDaysMs = 90 * 86_400_000;
+
 /**
  * An exchange that speaks the protocol of Binance's spot market, with signatures that are really
  * checked.
@@ -24,6 +37,7 @@ class Refusal extends Error {
 export class LoopbackBinance extends LoopbackExchange {
   readonly key = 'loopback-key';
   readonly secret = 'a loopback secret of Binance';
+  readonly funding = { key: 'loopback-funding-key', secret: 'a loopback secret of Binance that reads' };
 
   protected feeCoin({ base, quote, side }: { base: string; quote: string; side: 'buy' | 'sell' }): string {
     return side === 'buy' ? base : quote;
@@ -79,18 +93,31 @@ export class LoopbackBinance extends LoopbackExchange {
         const params = this.#signed(request, url.search.slice(1));
         return this.orders.filter((order) => numberOf(order) === params.get('orderId')).flatMap(trades);
       }
+      case 'GET account': {
+        // https://developers.binance.com/docs/binance-spot-api-docs/rest-api/account-endpoints
+        this.#signed(request, url.search.slice(1), this.funding);
+        const balances = [...this.balances].map(([asset, amount]) => {
+          const locked = new Big(this.locked.get(asset) ?? '0');
+          return { asset, free: amount.minus(locked).toFixed(8), locked: locked.toFixed(8) };
+        });
+        return { accountType: 'SPOT', canTrade: true, canWithdraw: true, canDeposit: true, balances };
+      }
+      case 'GET /sapi/v1/capital/deposit/hisrec':
+        return this.#list('deposit', this.#signed(request, url.search.slice(1), this.funding));
+      case 'GET /sapi/v1/capital/withdraw/history':
+        return this.#list('withdrawal', this.#signed(request, url.search.slice(1), this.funding));
       default:
         throw new Refusal(-1100, `no ${route}`);
     }
   }
 
   /** https://developers.binance.com/docs/binance-spot-api-docs/rest-api/request-security */
-  #signed({ headers }: LoopbackRequest, query: string): URLSearchParams {
+  #signed({ headers }: LoopbackRequest, query: string, { key, secret }: ExchangeKey = this): URLSearchParams {
     const [text = '', signature] = query.split('&signature=');
     const params = new URLSearchParams(text);
-    if (headers['x-mbx-apikey'] !== this.key)
+    if (headers['x-mbx-apikey'] !== key)
       throw new Refusal(-2015, 'Invalid API-key, IP, or permissions for action.');
-    if (createHmac('sha256', this.secret).update(text).digest('hex') !== signature) {
+    if (createHmac('sha256', secret).update(text).digest('hex') !== signature) {
       throw new Refusal(-1022, 'Signature for this request is not valid.');
     }
     const timestamp = Number(params.get('timestamp'));
@@ -99,6 +126,18 @@ export class LoopbackBinance extends LoopbackExchange {
       throw new Refusal(-1021, 'Timestamp for this request is outside of the recvWindow.');
     }
     return params;
+  }
+
+  /** https://developers.binance.com/docs/wallet/capital/deposite-history and the page next to it. */
+  #list(kind: MovementKind, params: URLSearchParams): unknown {
+    const untilMs = Number(params.get('endTime') ?? Date.now());
+    const sinceMs = Number(params.get('startTime') ?? untilMs - ninetyDaysMs + 1);
+    const limit = Number(params.get('limit') ?? '1000');
+    const offset = Number(params.get('offset') ?? '0');
+    if (!(limit >= 1 && limit <= 1000)) throw new Refusal(-1130, "Data sent for parameter 'limit' is not valid.");
+    if (!(untilMs - sinceMs < ninetyDaysMs)) throw new Refusal(-1127, 'More than 90 days between startTime and endTime.');
+    const rows = this.listed(kind, sinceMs, untilMs).slice(offset, offset + Math.min(limit, this.pageSize));
+    return rows.map(kind === 'deposit' ? deposit : withdrawal);
   }
 
   #add(params: URLSearchParams): unknown {
@@ -122,6 +161,43 @@ function idOf(symbol: string): string {
 
 function numberOf({ id }: LoopbackOrder): string {
   return String(Number(id.slice(1, 6)));
+}
+
+function deposit(movement: LoopbackMovement): object {
+  return {
+    id: movement.reference,
+    amount: movement.amount,
+    coin: movement.coin,
+    network: movement.network,
+    status: Number(movement.told ?? numbers[movement.state].deposit),
+    address: movement.address ?? '',
+    addressTag: movement.tag ?? '',
+    txId: movement.isInternal ? `Internal transfer ${movement.reference}` : (movement.txid ?? ''),
+    insertTime: movement.atMs,
+    transferType: movement.isInternal ? 1 : 0,
+    confirmTimes: '1/1',
+    unlockConfirm: 0,
+    walletType: 0,
+  };
+}
+
+function withdrawal(movement: LoopbackMovement): object {
+  return {
+    id: movement.reference,
+    amount: new Big(movement.amount).minus(movement.fee).toFixed(),
+    transactionFee: movement.fee,
+    coin: movement.coin,
+    status: Number(movement.told ?? numbers[movement.state].withdrawal),
+    address: movement.address ?? '',
+    ...(movement.tag === null ? {} : { addressTag: movement.tag }),
+    txId: movement.isInternal ? `Internal transfer ${movement.reference}` : (movement.txid ?? ''),
+    applyTime: new Date(movement.atMs).toISOString().slice(0, 19).replace('T', ' '),
+    network: movement.network,
+    transferType: movement.isInternal ? 1 : 0,
+    info: '',
+    confirmNo: 1,
+    walletType: 0,
+  };
 }
 
 function market(symbol: string): object {

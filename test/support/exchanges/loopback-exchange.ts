@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Big, floorTo } from '../../../src/base/money.ts';
+import type { ExchangeKey, Movement, MovementKind } from '../../../src/exchanges/exchange.ts';
 import { close, listen } from '../http/local-server.ts';
 
 /** A price and how much of the base coin stands there. */
@@ -52,6 +53,15 @@ export interface LoopbackOrder {
   readonly feeCoin: string;
 }
 
+/**
+ * A deposit to the account, or a withdrawal; plain text, so that it can be stored. The exchange
+ * shows it in its own form, with its usual word for the state unless `told` is another.
+ */
+export type LoopbackMovement = { -readonly [Field in Exclude<keyof Movement, 'told'>]: Movement[Field] } & {
+  /** As in `Movement`: 'Success onhold', '8'. */
+  told: string | null;
+};
+
 export interface LoopbackRequest {
   readonly method: string;
   readonly url: URL;
@@ -86,7 +96,13 @@ export function shownOf(book: LoopbackBook, side: 'bids' | 'asks'): LoopbackLeve
 export abstract class LoopbackExchange {
   readonly books = new Map<string, LoopbackBook>();
   readonly balances = new Map<string, Big>();
+  /** What of these balances open orders lock, by coin. */
+  readonly locked = new Map<string, string>();
   readonly orders: LoopbackOrder[] = [];
+  /** Deposits and withdrawals, in any order. */
+  readonly movements: LoopbackMovement[] = [];
+  /** The most rows of a page of these, however many are asked for. */
+  pageSize = 1_000;
   readonly faults: Fault[] = [];
   /** Paths in the order in which they were asked. */
   readonly asked: string[] = [];
@@ -96,6 +112,12 @@ export abstract class LoopbackExchange {
   onRequest: ((number: number, path: string) => void | Promise<void>) | null = null;
   fee = '0.001';
   origin = '';
+
+  /** The key that trades and looks orders up, and can do nothing else. */
+  abstract readonly key: string;
+  abstract readonly secret: string;
+  /** The key that reads balances, deposits and withdrawals, and can do nothing else. */
+  abstract readonly funding: ExchangeKey;
 
   constructor() {
     this.#server = createServer((request, response) => void this.#serve(request, response));
@@ -117,7 +139,10 @@ export abstract class LoopbackExchange {
     this.books.clear();
     for (const [coin, amount] of Object.entries(balances)) this.balances.set(coin, new Big(amount));
     for (const [symbol, book] of Object.entries(books)) this.books.set(symbol, { ...book });
+    this.locked.clear();
     this.orders.length = 0;
+    this.movements.length = 0;
+    this.pageSize = 1_000;
     this.faults.length = 0;
     this.asked.length = 0;
     this.onRequest = null;
@@ -125,6 +150,13 @@ export abstract class LoopbackExchange {
 
   balance(coin: string): string {
     return (this.balances.get(coin) ?? none).toFixed();
+  }
+
+  /** The movements of a kind in a period, newest first. */
+  protected listed(kind: MovementKind, sinceMs: number, untilMs: number): LoopbackMovement[] {
+    return this.movements
+      .filter((movement) => movement.kind === kind && movement.atMs >= sinceMs && movement.atMs <= untilMs)
+      .sort((a, b) => b.atMs - a.atMs || (a.reference < b.reference ? 1 : -1));
   }
 
   protected abstract answer(request: LoopbackRequest): LoopbackAnswer;

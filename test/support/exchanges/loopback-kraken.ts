@@ -1,7 +1,10 @@
 import { createHash, createHmac } from 'node:crypto';
+import { Big } from '../../../src/base/money.ts';
+import type { ExchangeKey, MovementKind, MovementState } from '../../../src/exchanges/exchange.ts';
 import {
   type LoopbackAnswer,
   LoopbackExchange,
+  type LoopbackMovement,
   type LoopbackOrder,
   type LoopbackRequest,
   shownOf,
@@ -10,13 +13,30 @@ import {
 /** Kraken's own names for a few coins. */
 const krakenNames: Readonly<Record<string, string>> = { BTC: 'XXBT', ETH: 'XETH', USD: 'ZUSD', DOGE: 'XXDG' };
 
+/** What the key that reads the account may ask; the other key may ask the rest. */
+const fundingCalls = ['BalanceEx', 'DepositStatus', 'WithdrawStatus'];
+
+/** The usual words for a state. */
+const words: Readonly<Record<MovementState, Readonly<Record<MovementKind, string>>>> = {
+  pending: { deposit: 'Settled', withdrawal: 'Pending' },
+  locked: { deposit: 'Success onhold', withdrawal: 'Pending onhold' },
+  done: { deposit: 'Success', withdrawal: 'Success' },
+  returned: { deposit: 'Failure', withdrawal: 'Failure canceled' },
+  unknown: { deposit: 'Partial', withdrawal: 'Partial' },
+};
+
 /**
  * An exchange that speaks Kraken's protocol, with signatures and nonces that are really checked.
  */
 export class LoopbackKraken extends LoopbackExchange {
   readonly key = 'loopback-key';
   readonly secret = Buffer.from('a loopback secret of Kraken').toString('base64');
-  #nonce = 0n;
+  readonly funding = {
+    key: 'loopback-funding-key',
+    secret: Buffer.from('a loopback secret of Kraken that reads').toString('base64'),
+  };
+  /** The newest nonce of each key. */
+  readonly #nonces = new Map<string, bigint>();
 
   protected feeCoin({ quote }: { quote: string }): string {
     return quote;
@@ -89,7 +109,7 @@ export class LoopbackKraken extends LoopbackExchange {
 
   #private(name: string, request: LoopbackRequest): unknown {
     const params = new URLSearchParams(request.body);
-    this.#authenticate(request, params);
+    this.#authenticate(name, request, params);
     const id = params.get('cl_ord_id');
     switch (name) {
       case 'AddOrder':
@@ -104,26 +124,56 @@ export class LoopbackKraken extends LoopbackExchange {
         const found = this.orders.filter((order) => id === null || order.clientId === id);
         return { closed: Object.fromEntries(found.map((order) => [order.id, info(order)])), count: found.length };
       }
-      case 'Balance':
-        return Object.fromEntries([...this.balances].map(([coin, amount]) => [nameOf(coin), amount.toFixed()]));
+      case 'BalanceEx':
+        return Object.fromEntries(
+          [...this.balances].map(([coin, amount]) => [
+            nameOf(coin),
+            { balance: amount.toFixed(), hold_trade: this.locked.get(coin) ?? '0.0000000000' },
+          ]),
+        );
+      case 'DepositStatus':
+        return this.#list('deposit', params);
+      case 'WithdrawStatus':
+        return this.#list('withdrawal', params);
       default:
         throw new Error('EGeneral:Unknown method');
     }
   }
 
   /** https://docs.kraken.com/api/docs/guides/spot-rest-auth */
-  #authenticate({ url, headers, body }: LoopbackRequest, params: URLSearchParams): void {
+  #authenticate(name: string, { url, headers, body }: LoopbackRequest, params: URLSearchParams): void {
     const nonce = params.get('nonce') ?? '';
     const digest = createHash('sha256')
       .update(nonce + body)
       .digest();
-    const sign = createHmac('sha512', Buffer.from(this.secret, 'base64'))
+    const keys: readonly ExchangeKey[] = [this, this.funding];
+    const account = keys.find(({ key }) => key === headers['api-key']);
+    const sign = createHmac('sha512', Buffer.from(account?.secret ?? '', 'base64'))
       .update(url.pathname)
       .update(digest)
       .digest('base64');
-    if (headers['api-key'] !== this.key || headers['api-sign'] !== sign) throw new Error('EAPI:Invalid key');
-    if (!/^\d+$/.test(nonce) || BigInt(nonce) <= this.#nonce) throw new Error('EAPI:Invalid nonce');
-    this.#nonce = BigInt(nonce);
+    if (!account || headers['api-sign'] !== sign) throw new Error('EAPI:Invalid key');
+    const last = this.#nonces.get(account.key) ?? 0n;
+    if (!/^\d+$/.test(nonce) || BigInt(nonce) <= last) throw new Error('EAPI:Invalid nonce');
+    this.#nonces.set(account.key, BigInt(nonce));
+    if ((account === this.funding) !== fundingCalls.includes(name)) throw new Error('EGeneral:Permission denied');
+  }
+
+  /** https://docs.kraken.com/api/docs/rest-api/get-status-recent-deposits and the page next to it. */
+  #list(kind: MovementKind, params: URLSearchParams): unknown {
+    const rows = this.listed(kind, Number(params.get('start') ?? '0') * 1000, Number.POSITIVE_INFINITY);
+    const limit = Math.min(Number(params.get('limit') ?? (kind === 'deposit' ? '25' : '500')), this.pageSize);
+    const cursor = params.get('cursor') ?? 'false';
+    if (cursor === 'false') return rows.slice(0, limit).map(movement);
+    const before = Buffer.from(cursor, 'base64').toString();
+    const begin = cursor === 'true' ? 0 : rows.findIndex(({ reference }) => reference === before) + 1;
+    if (cursor !== 'true' && begin === 0) throw new Error('EGeneral:Invalid arguments:cursor');
+    const page = rows.slice(begin, begin + limit);
+    const isEnd = begin + page.length === rows.length;
+    return {
+      [kind === 'deposit' ? 'deposit' : 'withdrawals']: page.map(movement),
+      next_cursor: isEnd ? null : Buffer.from(page.at(-1)?.reference ?? '').toString('base64'),
+    };
   }
 
   #add(params: URLSearchParams): unknown {
@@ -153,8 +203,31 @@ export class LoopbackKraken extends LoopbackExchange {
   }
 }
 
+/** Kraken's name of a coin. A balance that earns interest has the short one: 'XBT.F'. */
 function nameOf(coin: string): string {
-  return krakenNames[coin] ?? coin;
+  const [plain = '', suffix] = coin.split('.');
+  const name = krakenNames[plain] ?? plain;
+  if (suffix === undefined) return name;
+  return `${name === plain ? plain : name.slice(1)}.${suffix}`;
+}
+
+function movement({ kind, reference, coin, network, txid, address, amount, fee, state, told, atMs }: LoopbackMovement) {
+  const [status, property] = (told ?? words[state][kind]).split(' ');
+  const moved = kind === 'deposit' ? new Big(amount).plus(fee) : new Big(amount).minus(fee);
+  return {
+    method: network,
+    aclass: 'currency',
+    asset: nameOf(coin),
+    refid: reference,
+    txid,
+    info: address,
+    amount: moved.toFixed(),
+    fee,
+    time: Math.floor(atMs / 1000),
+    status,
+    ...(property === undefined ? {} : { 'status-prop': property }),
+    ...(kind === 'withdrawal' ? { key: 'a saved address', network } : {}),
+  };
 }
 
 function idOf(symbol: string): string {

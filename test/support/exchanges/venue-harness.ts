@@ -40,7 +40,7 @@ export class VenueHarness {
   readonly cash: string;
   /** Dollars for one of the cash. */
   cashPrice = '1';
-  readonly exchange: LoopbackExchange & { readonly key: string; readonly secret: string };
+  readonly exchange: LoopbackExchange;
   /**
    * Real time, and what a test adds to it. Orders of times too far ahead are refused by Kraken:
    * within a minute.

@@ -131,6 +131,8 @@ describe('loadConfig', () => {
       VENUE: 'kraken',
       VENUE_KEY: 'key',
       VENUE_SECRET: 'secret',
+      VENUE_FUNDING_KEY: 'funding-key',
+      VENUE_FUNDING_SECRET: 'funding-secret',
       DATABASE_URL: 'postgres://db/x',
       REDIS_URL: 'redis://r',
     };
@@ -170,7 +172,7 @@ describe('loadConfig', () => {
   it('keeps every limit, secret and venue setting, and is no more than an operator tunes', () => {
     const kept = /^(MAX|PAYOUT|VENUE|RATE_LIMIT)_|KEY|SECRET|SEED|PASSPHRASE|PEPPER/;
     expect(Object.keys(constants).filter((name) => kept.test(name) && name !== 'SANDBOX_PRICE_SEED')).toEqual([]);
-    expect(Object.keys(settings).length).toBeLessThanOrEqual(75);
+    expect(Object.keys(settings).length).toBeLessThanOrEqual(78);
   });
 
   it('accepts each literal value that it recommends', () => {
@@ -194,6 +196,12 @@ describe('settings of exchanges', () => {
     expect(elsewhere.VENUE).toEqual({ name: 'kraken', origin: 'http://127.0.0.1:1234' });
   });
 
+  it('accept a key that reads beside the key that trades', () => {
+    const reading = { VENUE_FUNDING_KEY: 'other', VENUE_FUNDING_SECRET: 'another' };
+    expect(loadConfig({ ...venue, ...reading })).toMatchObject(reading);
+    expect(loadConfig(venue)).toMatchObject({ VENUE_FUNDING_KEY: null, VENUE_FUNDING_SECRET: null });
+  });
+
   it('require no key of a process that does not trade', () => {
     const api = { ROLE: 'api', DATABASE_URL: 'postgres://db/x', VENUE: 'kraken', PRICE_SOURCES: 'kraken,binance' };
     expect(problemsOf(api)).toEqual([]);
@@ -211,6 +219,11 @@ describe('settings of exchanges', () => {
     [{ ...live, VENUE: 'kraken', VENUE_KEY: 'key' }, /^VENUE=kraken also needs VENUE_SECRET/],
     [{ ...venue, PRICE_SOURCES: '' }, /set PRICE_SOURCES/],
     [{ ...venue, VENUE: 'binance' }, /VENUE_CASH=USDT/],
+    [{ VENUE_FUNDING_KEY: 'key', VENUE_FUNDING_SECRET: 'secret' }, /^VENUE_FUNDING_KEY and .* need an exchange as VENUE/],
+    [{ ...live, VENUE: 'inventory', VENUE_FUNDING_SECRET: 'secret' }, /need an exchange as VENUE/],
+    [{ ...venue, VENUE_FUNDING_KEY: 'other' }, /belong together/],
+    [{ ...venue, VENUE_FUNDING_SECRET: 'secret' }, /belong together/],
+    [{ ...venue, VENUE_FUNDING_KEY: 'key', VENUE_FUNDING_SECRET: 'secret' }, /^VENUE_FUNDING_KEY is VENUE_KEY: .*reads/],
     [{ ...venue, VENUE_CASH: 'dollars' }, /^VENUE_CASH='dollars'.*a good value: USD$/],
   ])('refuse %j', (environment, problem) => {
     const problems = problemsOf(environment);
