@@ -32,10 +32,7 @@ export function creditFunding(deposit: Deposit, transfer: TreasuryTransfer | nul
 /** Takes back the entry of a credited arrival whose block was orphaned. */
 export function reverseFunding(deposit: Deposit, transfer: TreasuryTransfer | null, now: Date): Booking {
   const kind = transfer ? 'transfer_in_reversal' : 'funding_reversal';
-  const booking = bookedArrival(deposit, transfer, kind, minus(deposit.amount), now);
-  // Another arrival may take its place. Should it be mined again, it is matched again.
-  deposit.transferId = null;
-  return booking;
+  return bookedArrival(deposit, transfer, kind, minus(deposit.amount), now);
 }
 
 /** Makes a credited arrival, which counts as capital, the arrival of a transfer. */

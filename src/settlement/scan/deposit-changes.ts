@@ -41,6 +41,8 @@ export async function orphanDeposits(
         holdWithoutDeposit(em, orders.get(deposit.orderId ?? ''), deposit, now);
       }
     }
+    // Another arrival may take its place in a transfer. Mined again, it is matched again.
+    deposit.transferId = null;
     deposit.state = 'orphaned';
     deposit.height = null;
     deposit.blockHash = null;

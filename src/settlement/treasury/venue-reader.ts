@@ -42,6 +42,8 @@ const wholeEveryMs = 86_400_000;
 /** The range of a reading of whole lists, and of the newest rows. */
 const wholeMs = 90 * 86_400_000;
 const newestMs = 86_400_000;
+/** How long a movement may stay undecided. */
+const undecidedMs = 2 * unseenMs;
 /** Movements that one transaction stores. */
 const batch = 200;
 
@@ -202,24 +204,19 @@ export class VenueReader {
     if (target) {
       movement.part = 'transfer';
       em.create(TreasuryTransfer, newTransfer(movement, target, now), { persist: true });
-    } else if (possible.length === 0) movement.part = 'foreign';
+    } else if (possible.length === 0 || now.getTime() - movement.seenAt.getTime() >= undecidedMs) {
+      movement.part = 'foreign';
+    }
   }
 
   /** Deposits of unknown networks are none of ours when no chain knew them for a while. */
   async #giveUpDeposits(now: Date): Promise<void> {
     const { orm, source } = this.#options;
-    const open = await orm.em.fork().find(VenueMovement, {
-      venue: source.name,
-      kind: 'deposit',
-      part: 'open',
-      seenAt: { $lte: new Date(now.getTime() - 2 * unseenMs) },
-    });
-    if (open.length === 0) return;
     await sql(
       orm.em.fork(),
-      `update venue_movement set part = 'foreign' where venue = ? and kind = 'deposit' and part = 'open'
-          and reference in (select jsonb_array_elements_text(?::jsonb))`,
-      [source.name, JSON.stringify(open.map(({ reference }) => reference))],
+      `update venue_movement set part = 'foreign'
+        where venue = ? and kind = 'deposit' and part = 'open' and seen_at <= ?`,
+      [source.name, new Date(now.getTime() - undecidedMs)],
     );
   }
 
