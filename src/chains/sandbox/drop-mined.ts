@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from '../../base/db/sql.ts';
 import { appendBlock, readWaiting, undoAbove } from './sandbox-blocks.ts';
+import { outputRows } from './sandbox-outputs.ts';
 
 export interface DropMined {
   readonly chain: string;
@@ -28,11 +29,12 @@ export async function dropMined(
     [chain, txid],
   );
   const drop = (): Promise<unknown> =>
-    sql(em, "update sandbox_tx set state = 'dropped', forced = ? where chain = ? and txid = ?", [
-      isForced,
-      chain,
-      txid,
-    ]);
+    sql(
+      em,
+      `update sandbox_tx set state = 'dropped', forced = ?
+        where chain = ? and txid in (select jsonb_array_elements_text(?::jsonb))`,
+      [isForced, chain, outputRows(txid)],
+    );
   if (found?.state === 'mempool') {
     await drop();
     return true;

@@ -7,6 +7,7 @@ import {
   type Cursor,
   type Held,
   type Holding,
+  type HotSpend,
   type PaymentIntent,
   type Pending,
   type PreparedTx,
@@ -16,6 +17,7 @@ import {
   type SignedTx,
   type TxStatus,
 } from '../port/chain-adapter.ts';
+import { txidDigits } from '../port/txid.ts';
 import type { ForcedProblem } from './forced-payments.ts';
 import type { SandboxChain, SandboxRange } from './sandbox-chain.ts';
 import { decodePayload, encodePayload } from './sandbox-tx.ts';
@@ -146,6 +148,23 @@ export class SandboxAdapter implements ChainAdapter {
     });
     const all = await this.#ask(() => this.#node.facts(this.chain, asked));
     return all.map((facts) => this.#statusBy(facts));
+  }
+
+  /** While it waits, the amount is what the transaction is to move. */
+  async spent(txid: string): Promise<HotSpend | null> {
+    const digits = txidDigits(txid);
+    if (digits === null) return null;
+    const tx = await this.#ask(() => this.#node.moved(this.chain, digits));
+    if (tx === null || tx.sender !== this.#hotAddress || tx.state === 'dropped') return null;
+    const { head, height, success, recipient, contract, amount, fee } = tx;
+    const hasLeft = success !== false && recipient !== this.#hotAddress;
+    if (!hasLeft && fee === 0n) return null;
+    return {
+      amounts: hasLeft ? [{ contract, amount }] : [],
+      fee,
+      height,
+      final: height !== null && head - height + 1 >= this.finalityDepth,
+    };
   }
 
   #statusBy(facts: SandboxTxFacts): TxStatus {

@@ -12,22 +12,39 @@ import {
 import { dropMined } from './drop-mined.ts';
 import { type ForcedProblem, forcedOnPayment, loseForced } from './forced-payments.ts';
 import { appendBlock, blockHash, makeBlock, openAccount, salt, undoAbove } from './sandbox-blocks.ts';
-import { openSandboxTx } from './sandbox-tx.ts';
-import { type OpenedTx, takeTxs, withoutRivals } from './take-txs.ts';
-import { type AskedTx, type SandboxTxFacts, txFacts } from './tx-facts.ts';
+import { mostOutputs, outputOf, outputRow, outputRows } from './sandbox-outputs.ts';
+import { encodePayload, openSandboxTx, sandboxTxid } from './sandbox-tx.ts';
+import { freeNonce, type OpenedTx, takeTxs, withoutRivals } from './take-txs.ts';
+import { type AskedTx, type MovedTx, movedBy, type SandboxTxFacts, txFacts } from './tx-facts.ts';
 
 export interface SandboxChainOptions {
   readonly orm: MikroORM;
   readonly clock: Clock;
 }
 
-/** Coins from outside. */
-export interface OutsidePayment {
+/** Coins that go to an address. */
+export interface SandboxOutput {
   readonly to: string;
   readonly tag: string | null;
   readonly contract: string | null;
   /** In the smallest unit. */
   readonly amount: bigint;
+}
+
+/** Coins from outside. */
+export interface OutsidePayment extends SandboxOutput {
+  /** Further outputs of the same transaction, nine at most. */
+  readonly more?: readonly SandboxOutput[];
+  /** The clock goes on to make this many blocks. */
+  readonly busyBlocks: number;
+}
+
+/** Coins that the owner of an account sends without the gateway. */
+export interface HandMadeSpend extends SandboxOutput {
+  /** The account. */
+  readonly from: string;
+  /** In the smallest unit of the chain's own coin. */
+  readonly fee: bigint;
   /** The clock goes on to make this many blocks. */
   readonly busyBlocks: number;
 }
@@ -86,34 +103,65 @@ export class SandboxChain {
   }
 
   /**
-   * Sends coins from outside to an address and returns the txid. The transaction waits for a block.
+   * Sends coins from outside, to one address or in several outputs, and returns the txid. The
+   * transaction waits for a block.
    *
    * @param em joins the caller's transaction.
    */
   async pay(
     chain: string,
-    { to, tag, contract, amount, busyBlocks }: OutsidePayment,
+    { more = [], busyBlocks, ...first }: OutsidePayment,
     em: EntityManager = this.#orm.em.fork(),
   ): Promise<string> {
+    if (more.length >= mostOutputs) throw new RangeError(`a transaction has at most ${mostOutputs} outputs`);
     const txid = salt(32);
+    const outputs = [first, ...more].map(({ to, tag, contract, amount }, place) => {
+      return { place, txid: outputRow(txid, place), to, tag, contract, amount: amount.toString() };
+    });
     const rows = await sql(
       em,
       `with paid as (
          insert into sandbox_tx (chain, txid, recipient, tag, contract, amount, fee, state, seen_at)
-         select chain, ?, ?, ?, ?, ?::numeric, 0, 'mempool', ?::timestamptz from sandbox_chain where chain = ?
+         select c.chain, o.txid, o."to", o.tag, o.contract, o.amount, 0, 'mempool', ?::timestamptz
+           from sandbox_chain c cross join jsonb_to_recordset(?::jsonb)
+                as o (place integer, txid text, "to" text, tag text, contract text, amount numeric)
+          where c.chain = ?
+          order by o.place
        )
        update sandbox_chain set busy_until = greatest(busy_until, height + ?) where chain = ? returning chain`,
-      [txid, to, tag, contract, amount.toString(), this.#clock.now(), chain, busyBlocks, chain],
+      [this.#clock.now(), JSON.stringify(outputs), chain, busyBlocks, chain],
     );
     this.#quiet = null;
     if (rows.length === 0) throw unknownChain(chain);
     return txid;
   }
 
+  /**
+   * Sends coins of an account as its owner does who signs by hand, without the gateway, and returns
+   * the txid. The transaction has the account's next free nonce and waits for a block. All rules of
+   * the chain hold for it. Its signature is not kept.
+   *
+   * @param joined the caller's transaction.
+   * @throws ChainError when the chain refuses it: `insufficient_funds`, `malformed`.
+   */
+  async spend(chain: string, spend: HandMadeSpend, joined?: EntityManager): Promise<string> {
+    const { from, to, tag, contract, amount, fee, busyBlocks } = spend;
+    const work = async (em: EntityManager): Promise<string> => {
+      const nonce = await freeNonce(em, chain, from);
+      const payload = { chain, from, nonce, to, tag, contract, amount: amount.toString(), fee: fee.toString() };
+      const tx = { payload, txid: sandboxTxid(encodePayload(payload)), raw: null };
+      const [answer] = await takeTxs(em, { chain, txs: [tx], busyBlocks, now: this.#clock.now() });
+      if (answer?.outcome === 'accepted') return tx.txid;
+      const options = { retryable: false, isOfChain: true };
+      throw new ChainError(answer?.code ?? 'refused', `${chain} does not take the transaction`, options);
+    };
+    return joined ? this.#locked(joined, chain, work) : this.#onChain(chain, work);
+  }
+
   /** The number of transactions to an address and tag; dropped ones do not count. */
   async paymentsTo(chain: string, address: string, tag: string | null): Promise<number> {
     const [row] = await this.#read<{ count: number }>(
-      `select count(*)::int as count from sandbox_tx
+      `select count(distinct split_part(txid, ':', 1))::int as count from sandbox_tx
         where chain = ? and recipient = ? and tag is not distinct from ?::text and state <> 'dropped'`,
       [chain, address, tag],
     );
@@ -203,8 +251,10 @@ export class SandboxChain {
     return this.#onChain(chain, async (em) => {
       const rows = await sql(
         em,
-        `update sandbox_tx set state = 'dropped' where chain = ? and txid = ? and state = 'mempool' returning txid`,
-        [chain, txid],
+        `update sandbox_tx set state = 'dropped'
+          where chain = ? and txid in (select jsonb_array_elements_text(?::jsonb)) and state = 'mempool'
+          returning txid`,
+        [chain, outputRows(txid)],
       );
       return rows.length > 0;
     });
@@ -366,6 +416,13 @@ export class SandboxChain {
     return facts;
   }
 
+  /** What a transaction moves, and its state; null when the chain has never seen it. */
+  async moved(chain: string, txid: string): Promise<MovedTx | null> {
+    const found = await movedBy(this.#orm.em.fork(), chain, txid);
+    if (found === undefined) throw unknownChain(chain);
+    return found;
+  }
+
   /**
    * The mined balances of the holdings, in their order and in one statement. A payment of an
    * account is subtracted from the whole address and from none of its tags.
@@ -462,8 +519,7 @@ function openOn(chain: string, raw: string): OpenedTx | null {
 
 function transferOf({ txid, recipient, tag, contract, amount }: TransferRow): Transfer {
   return {
-    key: `${txid}:0`,
-    txid: txid ?? '',
+    ...outputOf(txid ?? ''),
     address: recipient ?? '',
     tag,
     contract,

@@ -7,7 +7,8 @@ import type { SandboxPayload } from './sandbox-tx.ts';
 export interface OpenedTx {
   readonly payload: SandboxPayload;
   readonly txid: string;
-  readonly raw: string;
+  /** Null when it was signed by hand, outside the gateway. */
+  readonly raw: string | null;
 }
 
 interface Submission {
@@ -37,6 +38,28 @@ export function withoutRivals(txs: readonly OpenedTx[]): readonly (readonly Open
     parts.at(-1)?.push(tx);
   }
   return parts;
+}
+
+/**
+ * The first nonce of an account that no transaction in a block or in the mempool has. The caller
+ * holds the lock of the chain's row.
+ */
+export async function freeNonce(em: EntityManager, chain: string, address: string): Promise<number> {
+  const [row] = await sql<{ nonce: number | null }>(
+    em,
+    // A transaction that was forced to be lost has passed its nonce.
+    `with next as (
+       select coalesce(max(nonce), 0) as nonce from sandbox_account where chain = ? and address = ?
+     ), taken as (
+       select t.nonce from sandbox_tx t, next
+        where t.chain = ? and t.sender = ? and t.nonce >= next.nonce and (t.state = 'mempool' or t.forced)
+     )
+     select min(nonce)::int as nonce
+       from (select nonce from next union all select nonce + 1 from taken) as free
+      where nonce not in (select nonce from taken)`,
+    [chain, address, chain, address],
+  );
+  return row?.nonce ?? 0;
 }
 
 /**

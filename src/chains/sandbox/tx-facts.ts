@@ -55,3 +55,30 @@ export async function txFacts(
     rivalHeight,
   }));
 }
+
+/** What a transaction moves, and its state. */
+export interface MovedTx extends NonNullable<SandboxTxFacts['tx']> {
+  readonly head: number;
+  /** Null for coins from outside. */
+  readonly sender: string | null;
+  readonly recipient: string;
+  readonly contract: string | null;
+  readonly amount: bigint;
+}
+
+/** What a transaction moves. Null for one that was never seen; undefined for an unknown chain. */
+export async function movedBy(em: EntityManager, chain: string, txid: string): Promise<MovedTx | null | undefined> {
+  const [row] = await sql<
+    { [Name in keyof MovedTx]: MovedTx[Name] extends bigint ? string : MovedTx[Name] } & { txid: string | null }
+  >(
+    em,
+    `select c.height::int as head, t.txid, t.state, t.height::int as height, t.success, t.fee::text as fee,
+            t.sender, t.recipient, t.contract, t.amount::text as amount
+       from sandbox_chain c left join sandbox_tx t on t.chain = c.chain and t.txid = ?
+      where c.chain = ?`,
+    [txid, chain],
+  );
+  if (row === undefined) return undefined;
+  const { txid: found, fee, amount, ...facts } = row;
+  return found === null ? null : { ...facts, fee: BigInt(fee), amount: BigInt(amount) };
+}

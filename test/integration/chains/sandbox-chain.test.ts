@@ -280,6 +280,126 @@ describe('SandboxChain', () => {
     await expectSound(chain);
   });
 
+  describe('a transaction of the owner that the gateway did not make', () => {
+    const byHand = { to: 'stranger', tag: null, contract: null, amount: 5n * coin, fee: 700n, busyBlocks: 2 };
+
+    it('moves coins by the rules of the chain, and the hot wallet learns what it took', async () => {
+      const { chain, account } = await openChain();
+      const adapter = new SandboxAdapter({ chain, node, hotAddress: account.address, busyBlocks: 1 });
+      const held = async (contract: string | null) => node.balances(chain, [await adapter.hotWallet()], contract);
+      const txid = await node.spend(chain, { ...byHand, from: account.address, tag: 'memo' });
+      expect(await node.mempool(chain)).toEqual([
+        { key: `${txid}:0`, txid, address: 'stranger', tag: 'memo', contract: null, amount: 5n * coin },
+      ]);
+      const inToken = await node.spend(chain, { ...byHand, from: account.address, contract: token });
+      const toItself = await node.spend(chain, { ...byHand, from: account.address, to: account.address });
+      await node.mine(chain);
+      await expectSound(chain);
+      expect(await held(null)).toEqual([1_000n * coin - 5n * coin - 2_100n]);
+      expect(await held(token)).toEqual([1_000n * coin - 5n * coin]);
+      const { height } = await node.head(chain);
+      const fee = 700n;
+      const told = { fee, height, final: false };
+      expect(await adapter.spent(txid)).toEqual({ ...told, amounts: [{ contract: null, amount: 5n * coin }] });
+      expect(await adapter.spent(inToken)).toEqual({ ...told, amounts: [{ contract: token, amount: 5n * coin }] });
+      expect(await adapter.spent(toItself)).toEqual({ ...told, amounts: [] });
+    });
+
+    it('is refused with nothing to send, and without the coins', async () => {
+      const { chain, account } = await openChain();
+      const spend = (changes: object) => node.spend(chain, { ...byHand, from: account.address, ...changes });
+      await expect(spend({ amount: 0n })).rejects.toMatchObject({ code: 'malformed', isOfChain: true });
+      for (const changes of [{ amount: 1_000n * coin }, { contract: 'unheard-of' }, { from: makeAccount().address }]) {
+        await expect(spend(changes)).rejects.toMatchObject({ code: 'insufficient_funds', isOfChain: true });
+      }
+      expect(await node.mempool(chain)).toEqual([]);
+      await expect(node.spend('nowhere', { ...byHand, from: account.address })).rejects.toMatchObject({
+        code: 'unknown_chain',
+      });
+    });
+
+    it('takes the first free nonce, so that it may kill a payment that is not broadcast yet', async () => {
+      const { chain, account } = await openChain();
+      const adapter = new SandboxAdapter({ chain, node, hotAddress: account.address, busyBlocks: 1 });
+      const [first, second, third] = [0, 1, 2].map((nonce) => signedBy(account, chain, { nonce }));
+      for (const tx of [first, third]) await submitOne(chain, tx?.raw ?? '');
+      const txid = await node.spend(chain, { ...byHand, from: account.address, fee: 2_000n });
+      const late = { txid: second?.txid ?? '', raw: second?.raw ?? '', reserves: [], expiresAt: null };
+      expect(await adapter.broadcast(late)).toEqual({ outcome: 'rejected', code: 'underpriced' });
+      await node.mine(chain, 2);
+      expect(await node.mempool(chain)).toEqual([]);
+      expect(await adapter.spent(txid)).toMatchObject({ fee: 2_000n, final: true });
+      expect(await adapter.status(late)).toEqual({ state: 'dead', why: 'conflict', final: true });
+      await expectSound(chain);
+    });
+
+    it('is gone after a reorganisation that drops it, and after a drop', async () => {
+      const { chain, account } = await openChain();
+      const adapter = new SandboxAdapter({ chain, node, hotAddress: account.address, busyBlocks: 1 });
+      const spend = () => node.spend(chain, { ...byHand, from: account.address });
+      const mined = await spend();
+      await node.mine(chain);
+      await node.reorg(chain, 1, { keep: false });
+      const dropped = await spend();
+      // The same coins by the same nonce are the same transaction, which comes again.
+      expect(dropped).toBe(mined);
+      expect(await adapter.spent(mined)).toMatchObject({ height: null, final: false });
+      await node.drop(chain, dropped);
+      expect(await adapter.spent(dropped)).toBeNull();
+      await expectSound(chain);
+    });
+  });
+
+  describe('a transaction from outside with several outputs', () => {
+    it('has one txid and a key for each output, and is dropped as a whole', async () => {
+      const { chain, account } = await openChain();
+      const adapter = new SandboxAdapter({ chain, node, hotAddress: account.address, busyBlocks: 1 });
+      const cursor = await adapter.start((await node.head(chain)).height);
+      const output = { to: account.address, tag: null, contract: null, amount: 3n };
+      const more = [
+        { ...output, amount: 4n },
+        { ...output, to: 'stranger', tag: 'memo' },
+      ];
+      const txid = await node.pay(chain, { ...output, more, busyBlocks: 1 });
+      const transfers = [output, ...more].map(({ to, ...rest }, place) => {
+        return { key: `${txid}:${place}`, txid, address: to, ...rest };
+      });
+      expect(await node.mempool(chain)).toEqual(transfers);
+      expect((await adapter.pending([txid])).left).toEqual(new Set());
+      await node.mine(chain);
+      expect((await adapter.scan(cursor, 10)).blocks.flatMap((block) => block.transfers)).toEqual(transfers);
+      expect(await node.balances(chain, [{ address: account.address, tag: null }], null)).toEqual([
+        1_000n * coin + 7n,
+      ]);
+      // Beside the two that made the account.
+      expect(await node.paymentsTo(chain, account.address, null)).toBe(3);
+      await expectSound(chain);
+
+      await node.reorg(chain, 1);
+      expect(await node.mempool(chain)).toEqual(transfers);
+      await node.mine(chain);
+      expect(await node.dropMined(chain, txid, 3)).toBe(true);
+      await node.mine(chain);
+      expect([await node.mempool(chain), await node.paymentsTo(chain, 'stranger', 'memo')]).toEqual([[], 0]);
+      await expectSound(chain);
+
+      const waiting = await node.pay(chain, { ...output, more, busyBlocks: 1 });
+      expect(await node.drop(chain, waiting)).toBe(true);
+      expect(await node.mempool(chain)).toEqual([]);
+      await expectSound(chain);
+    });
+
+    it('has ten of them at most', async () => {
+      const { chain } = await openChain();
+      const output = { to: 'stranger', tag: null, contract: null, amount: 1n };
+      const pay = (count: number) => node.pay(chain, { ...output, more: Array(count).fill(output), busyBlocks: 1 });
+      await pay(9);
+      expect(await node.mempool(chain)).toHaveLength(10);
+      await expect(pay(10)).rejects.toThrow(RangeError);
+      expect(await node.mempool(chain)).toHaveLength(10);
+    });
+  });
+
   it('stays whole when everything happens at once', async () => {
     const { chain, account } = await openChain();
     const raws = Array.from({ length: 10 }, (_, nonce) => signedBy(account, chain, { nonce }).raw);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   type ChainAdapter,
   type Cursor,
+  type HotSpend,
   type PaymentIntent,
   type PreparedTx,
   type Promised,
@@ -391,6 +392,97 @@ export function describeChainAdapter(name: string, makeHarness: () => Promise<Ch
         held.clear();
         const next = await adapter.prepare(intent(), held);
         expect(next.reserves.some((one) => tx.reserves.includes(one))).toBe(false);
+      });
+    });
+
+    describe('what a transaction took from the wallet that pays', () => {
+      const spent = (txid: string): Promise<HotSpend | null> => {
+        if (!adapter.spent) throw new Error('the adapter cannot tell');
+        return adapter.spent(txid);
+      };
+
+      it('is told from the mempool on until it is final, whatever the form of the txid', async () => {
+        const payment = intent({ tag: chain.tag });
+        const tx = await signed(payment);
+        expect(await spent(tx.txid)).toBeNull();
+        await adapter.broadcast(tx);
+        const amounts = [{ contract: null, amount: payment.amount }];
+        const waiting = await spent(tx.txid);
+        expect(waiting).toEqual({ amounts, fee: expect.any(BigInt), height: null, final: false });
+        expect(waiting?.fee).toBeGreaterThan(0n);
+
+        await chain.mine(1);
+        const mined = expectMined(await adapter.status(tx));
+        const told = { amounts, fee: mined.fee, height: mined.height };
+        expect(await spent(tx.txid)).toEqual({ ...told, final: adapter.finalityDepth <= 1 });
+        await chain.mine(adapter.finalityDepth - 1);
+        const digits = tx.txid.replace(/^0x/, '');
+        for (const form of [tx.txid, digits, digits.toUpperCase(), `0x${digits}`]) {
+          expect(await spent(form)).toEqual({ ...told, final: true });
+        }
+      });
+
+      it('is a token, and the fee in the own coin', async () => {
+        const contract = chain.token;
+        if (contract === null) return;
+        const payment = intent({ contract });
+        const tx = await signed(payment);
+        await adapter.broadcast(tx);
+        const amounts = [{ contract, amount: payment.amount }];
+        expect(await spent(tx.txid)).toMatchObject({ amounts, height: null });
+        await chain.mine(1);
+        expect(await spent(tx.txid)).toMatchObject({ amounts, fee: expectMined(await adapter.status(tx)).fee });
+      });
+
+      it('is only the fee when the chain undid it', async () => {
+        if (chain.refuse === null) return;
+        const payment = intent();
+        await chain.refuse(payment.to);
+        const tx = await signed(payment);
+        await adapter.broadcast(tx);
+        await chain.mine(1);
+        const { fee, height, success } = expectMined(await adapter.status(tx));
+        expect(success).toBe(false);
+        expect(await spent(tx.txid)).toMatchObject({ amounts: [], fee, height });
+      });
+
+      it('is nothing for coins that arrive, an unknown txid and a text that is none', async () => {
+        const { address } = await adapter.hotWallet();
+        const txid = await chain.pay(address, null, null, unit);
+        expect(await spent(txid)).toBeNull();
+        await chain.mine(1);
+        expect(await spent(txid)).toBeNull();
+        const digits = txid.replace(/^0x/, '');
+        const malformed = ['', '0x', digits.slice(1), `${digits}0`, `${txid}:0`, `x${digits.slice(1)}`, `${txid}\n`];
+        for (const text of ['ab'.repeat(32), ...malformed]) expect(await spent(text)).toBeNull();
+      });
+
+      it('follows a reorganisation, and is nothing once the transaction is dropped', async () => {
+        const payment = intent();
+        const tx = await signed(payment);
+        await adapter.broadcast(tx);
+        await chain.mine(1);
+        const first = await spent(tx.txid);
+        await chain.reorg(1);
+        const amounts = [{ contract: null, amount: payment.amount }];
+        expect(await spent(tx.txid)).toMatchObject({ amounts, height: null, final: false });
+        await chain.mine(1);
+        expect(await spent(tx.txid)).toMatchObject({ amounts, height: (first?.height ?? 0) + 1 });
+        await chain.reorg(2);
+        await chain.drop(tx.txid);
+        expect(await spent(tx.txid)).toBeNull();
+      });
+
+      it('is nothing for a transaction that another one replaced', async () => {
+        const tx = await signed(intent());
+        await adapter.broadcast(tx);
+        const other = await chain.conflict(tx);
+        await chain.mine(1);
+        expect(await spent(tx.txid)).toBeNull();
+        expect(await spent(other.txid)).toMatchObject({
+          amounts: [{ contract: null }],
+          fee: expectMined(await adapter.status(other)).fee,
+        });
       });
     });
 
