@@ -19,6 +19,7 @@ const layers: Record<string, readonly string[]> = {
   'base/jobs': ['base', 'base/db', 'base/telemetry'],
   'base/limits': ['base', 'base/telemetry'],
   exchanges: ['base'],
+  'exchanges/sandbox': ['base', 'exchanges'],
   config: ['base', 'exchanges'],
   'chains/addresses/keyless': [],
   'chains/networks': ['base'],
