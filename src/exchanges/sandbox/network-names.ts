@@ -1,5 +1,7 @@
+import type { ExchangeName } from '../exchange.ts';
+
 /** The exchanges' own names of the gateway's networks, by the gateway's id. */
-const names: Readonly<Record<string, { readonly binance: string; readonly kraken: string }>> = {
+const names: Readonly<Record<string, Readonly<Record<ExchangeName, string>>>> = {
   BTC: { binance: 'BTC', kraken: 'Bitcoin' },
   LTC: { binance: 'LTC', kraken: 'Litecoin' },
   DOGE: { binance: 'DOGE', kraken: 'Dogecoin' },
@@ -31,6 +33,6 @@ const names: Readonly<Record<string, { readonly binance: string; readonly kraken
 };
 
 /** An exchange's own name of a network of the gateway; null where the exchange does not have it. */
-export function venueNetwork(exchange: 'binance' | 'kraken', networkId: string): string | null {
+export function venueNetwork(exchange: ExchangeName, networkId: string): string | null {
   return names[networkId]?.[exchange] ?? null;
 }

@@ -98,7 +98,10 @@ const layers: Record<string, readonly string[]> = {
     'chains/addresses',
     'chains/networks',
     'chains/sandbox',
+    'exchanges',
+    'exchanges/sandbox',
     'market/currencies',
+    'market/rates',
     'orders',
     'orders/read',
   ],
@@ -429,7 +432,7 @@ describe('the structure of src', () => {
     const loading = code
       .filter(({ layer }) => layer !== 'settlement/sandbox')
       .filter(({ text }) =>
-        /^(?!import type).*from '[^']*\/sandbox\/(?:partner-sandbox|magic-orders)\.ts'|import\('[^']*\/sandbox\/(?:partner-sandbox|magic-orders)/m.test(
+        /^(?!import type).*from '[^']*\/sandbox\/(?:partner-sandbox|magic-orders|sandbox-venue)\.ts'|import\('[^']*\/sandbox\/(?:partner-sandbox|magic-orders|sandbox-venue)/m.test(
           text,
         ),
       )

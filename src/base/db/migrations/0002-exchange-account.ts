@@ -154,9 +154,19 @@ create unique index staff_action_open_once
                                           'venue_opening', 'venue_classify');
 `;
 
+/** The imitated exchange of a sandbox. */
+const sandboxVenue = `
+create table sandbox_venue (
+  -- The exchange that is imitated.
+  name text primary key,
+  -- All that it knows: balances, orders, deposits, withdrawals and faults.
+  state jsonb not null
+);
+`;
+
 /** The account at the exchange: its balances and movements, and transfers to and from hot wallets. */
 export class Migration0002ExchangeAccount extends Migration {
   override up(): void {
-    for (const part of [ledger, account, decisions]) this.addSql(part);
+    for (const part of [ledger, account, decisions, sandboxVenue]) this.addSql(part);
   }
 }
