@@ -129,8 +129,9 @@ function realVenueFaults({ ROLE, PRICE_SOURCES, VENUE, VENUE_KEY, VENUE_SECRET, 
   return [...faults, ...cashFaults(VENUE.name, VENUE_CASH)];
 }
 
-function fundingFaults({ VENUE, VENUE_KEY, VENUE_FUNDING_KEY, VENUE_FUNDING_SECRET }: Config): string[] {
-  if (VENUE_FUNDING_KEY === null && VENUE_FUNDING_SECRET === null) return [];
+function fundingFaults(config: Config): string[] {
+  const { VENUE, SANDBOX_VENUE, VENUE_KEY, VENUE_FUNDING_KEY, VENUE_FUNDING_SECRET } = config;
+  if (SANDBOX_VENUE === 'on' || (VENUE_FUNDING_KEY === null && VENUE_FUNDING_SECRET === null)) return [];
   if (VENUE === null || VENUE === 'inventory') {
     return [
       `VENUE_FUNDING_KEY and VENUE_FUNDING_SECRET need an exchange as VENUE (for example ${settings.VENUE.good}); or unset both`,

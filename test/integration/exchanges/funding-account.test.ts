@@ -5,9 +5,9 @@ import type { MovementKind, MovementState } from '../../../src/exchanges/exchang
 import { ExchangeProcess, type ExchangeProcessOptions } from '../../../src/exchanges/exchange-process.ts';
 import { FundingAccount } from '../../../src/exchanges/funding-account.ts';
 import { TradingAccount } from '../../../src/exchanges/trading-account.ts';
-import { LoopbackBinance } from '../../support/exchanges/loopback-binance.ts';
-import type { Fault } from '../../support/exchanges/loopback-exchange.ts';
-import { LoopbackKraken } from '../../support/exchanges/loopback-kraken.ts';
+import { ImitatedBinance } from '../../../src/exchanges/sandbox/imitated-binance.ts';
+import type { Fault } from '../../../src/exchanges/sandbox/exchange-state.ts';
+import { ImitatedKraken } from '../../../src/exchanges/sandbox/imitated-kraken.ts';
 import { movement } from '../../support/exchanges/movement.ts';
 import { LogSink } from '../../support/gateway/log-sink.ts';
 
@@ -21,7 +21,7 @@ const names = Object.keys(exchanges) as Name[];
 const kinds = ['deposit', 'withdrawal'] as const;
 const both = names.flatMap((name) => kinds.map((kind) => ({ name, kind })));
 
-const loopbacks = { kraken: new LoopbackKraken(), binance: new LoopbackBinance() };
+const loopbacks = { kraken: new ImitatedKraken(), binance: new ImitatedBinance() };
 const processes = {} as Record<Name, ExchangeProcess>;
 const log = createLog('info', new LogSink());
 
@@ -79,7 +79,7 @@ beforeEach(() => {
 
 describe('the holdings', () => {
   it.each(names)('at %s are every coin that there is, with what is free', async (name) => {
-    loopbacks[name].locked.set('BTC', '0.5');
+    loopbacks[name].locked.BTC = '0.5';
     const cash = name === 'kraken' ? 'USD' : 'USDT';
     expect((await account(name).holdings()).sort((a, b) => (a.coin < b.coin ? -1 : 1))).toEqual([
       { coin: 'BTC', total: '2', free: '1.5' },
