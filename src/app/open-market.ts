@@ -2,6 +2,7 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import type { LiveNetworks } from '../chains/families/live-networks.ts';
 import { fixedRateTimes } from '../config/fixed-rates.ts';
 import type { Config } from '../config/settings.ts';
+import type { ExchangeAddress } from '../exchanges/exchange.ts';
 import { ExchangeProcess } from '../exchanges/exchange-process.ts';
 import { CurrencyCatalogue } from '../market/currencies/currency-catalogue.ts';
 import { PriceBook, type VenueRules } from '../market/rates/price-book.ts';
@@ -62,13 +63,14 @@ function openPriceSource(foundation: Foundation, orm: MikroORM): PriceSource {
  * well.
  */
 function openExchangePrices({ config, clock, log, closing }: Foundation): PriceSource {
-  const { PRICE_SOURCES, VENUE, VENUE_CASH: cash } = config;
-  const isAsked = VENUE === null || VENUE === 'inventory' || PRICE_SOURCES.some(({ name }) => name === VENUE.name);
-  const process = new ExchangeProcess({ exchanges: isAsked ? PRICE_SOURCES : [...PRICE_SOURCES, VENUE], log });
+  const { PRICE_SOURCES, VENUE_CASH: cash } = config;
+  const venue = venueWithDepth(config);
+  const isAsked = venue === null || PRICE_SOURCES.some(({ name }) => name === venue.name);
+  const process = new ExchangeProcess({ exchanges: isAsked ? PRICE_SOURCES : [...PRICE_SOURCES, venue], log });
   const depth =
-    VENUE === null || VENUE === 'inventory'
+    venue === null
       ? null
-      : new VenueDepth({ clock, log, process, exchange: VENUE.name, cash, maxSlippage: config.MAX_SLIPPAGE });
+      : new VenueDepth({ clock, log, process, exchange: venue.name, cash, maxSlippage: config.MAX_SLIPPAGE });
   closing.add(() => {
     depth?.stop();
     return process.close();
@@ -89,11 +91,20 @@ function openExchangePrices({ config, clock, log, closing }: Foundation): PriceS
 }
 
 /**
+ * The exchange whose order books bound the limits of pairs; null where trades are not made on order
+ * books. The imitated one has much depth of every coin, and none runs in an api process: limits do
+ * not follow it in any role.
+ */
+function venueWithDepth({ VENUE, SANDBOX_VENUE }: Pick<Config, 'VENUE' | 'SANDBOX_VENUE'>): ExchangeAddress | null {
+  return VENUE === null || VENUE === 'inventory' || SANDBOX_VENUE === 'on' ? null : VENUE;
+}
+
+/**
  * How limits follow the order books of the venue; nothing where trades are not made on order books.
  */
-function venueRules(config: Pick<Config, 'VENUE' | 'VENUE_CASH' | 'VENUE_DEPTH_SHARE' | 'VENUE_DEPTH_MAX_AGE_SEC'>): {
-  readonly venue?: VenueRules;
-} {
-  const { VENUE, VENUE_CASH: cash, VENUE_DEPTH_SHARE: depthShare, VENUE_DEPTH_MAX_AGE_SEC: depthMaxAgeSec } = config;
-  return VENUE === null || VENUE === 'inventory' ? {} : { venue: { cash, depthShare, depthMaxAgeSec } };
+function venueRules(
+  config: Pick<Config, 'VENUE' | 'SANDBOX_VENUE' | 'VENUE_CASH' | 'VENUE_DEPTH_SHARE' | 'VENUE_DEPTH_MAX_AGE_SEC'>,
+): { readonly venue?: VenueRules } {
+  const { VENUE_CASH: cash, VENUE_DEPTH_SHARE: depthShare, VENUE_DEPTH_MAX_AGE_SEC: depthMaxAgeSec } = config;
+  return venueWithDepth(config) === null ? {} : { venue: { cash, depthShare, depthMaxAgeSec } };
 }

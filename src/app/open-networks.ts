@@ -61,7 +61,7 @@ export async function liveSigning({ live }: LiveNetworks): Promise<{
 }
 
 /** Settings whose good values depend on the networks. */
-export type TiedSettings = Pick<Config, 'ROLE' | 'SIGNER_SOCKET' | 'PRICE_SOURCES' | 'VENUE' | 'DEPOSIT_WINDOW_SEC'>;
+export type TiedSettings = Pick<Config, 'ROLE' | 'SIGNER_SOCKET' | 'PRICE_SOURCES' | 'VENUE' | 'SANDBOX_VENUE' | 'DEPOSIT_WINDOW_SEC'>;
 
 /**
  * The longest DEPOSIT_WINDOW_SEC on a network of value. In a longer one a user watches the market,
@@ -79,6 +79,11 @@ export function unsafeSettings(settings: TiedSettings, networks: LiveNetworks): 
   if (live !== '' && settings.ROLE !== 'api' && settings.SIGNER_SOCKET === null) {
     faults.push(
       `SIGNER_SOCKET is not set, and live networks (${live}) need a signer process (npm run signer); a good value: /run/gateway/signer.sock`,
+    );
+  }
+  if (live !== '' && settings.SANDBOX_VENUE === 'on') {
+    faults.push(
+      `SANDBOX_VENUE is on, and an imitated exchange moves coins on sandbox chains only, while ${live} are real networks here; a good value: off`,
     );
   }
   if (!networks.areOfValue) return faults;

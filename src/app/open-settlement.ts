@@ -17,6 +17,7 @@ import { WalletWatch } from '../settlement/pay/wallet-watch.ts';
 import type { LiquidityVenue } from '../settlement/rows/liquidity-venue.ts';
 import { inventoryName } from '../settlement/rows/liquidity-venue.ts';
 import { OrderExpiry } from '../settlement/rules/order-expiry.ts';
+import type { SandboxVenue } from '../settlement/sandbox/sandbox-venue.ts';
 import { ChainScanner } from '../settlement/scan/chain-scanner.ts';
 import { InternalTransfers } from '../settlement/scan/internal-transfers.ts';
 import { SettlementWorker } from '../settlement/settlement-worker.ts';
@@ -27,6 +28,7 @@ import { openChains } from './open-chains.ts';
 import { openDatabase } from './open-database.ts';
 import { openPayments } from './open-payments.ts';
 import type { Requests } from './open-requests.ts';
+import { openSandboxVenue } from './open-sandbox.ts';
 import { openTreasury, type Treasury } from './open-treasury.ts';
 import { openVenue, refuseOtherVenue } from './open-venue.ts';
 import { createOrm, patientStatementMs } from './orm.ts';
@@ -40,6 +42,8 @@ export interface Settlement {
   readonly settler: OrderSettler;
   readonly staffActions: StaffActions;
   readonly sandbox: SandboxChain;
+  /** Null without SANDBOX_VENUE. */
+  readonly sandboxVenue: SandboxVenue | null;
   /** Empty in a process without a signer, which leaves the chains to other processes. */
   readonly adapters: ReadonlyMap<string, ChainAdapter>;
   /** Null where it is switched off, or no chain is at hand to compare the book with. */
@@ -78,7 +82,8 @@ export async function openSettlement(
   const { orm, holds } = setup;
   const sandbox = new SandboxChain({ orm, clock });
   const signer = given && traced(outside.signer?.(given) ?? given, 'signer');
-  const { venue, source } = await openOwnVenue(foundation, setup);
+  const sandboxVenue = await openSandboxVenue(foundation, setup, orm, sandbox);
+  const { venue, source } = await openOwnVenue({ ...foundation, config: sandboxVenue?.config ?? config }, setup);
   const tools = settlementTools(shared, venue);
   const adapters = signer ? await openAdapters(foundation, setup, sandbox, signer) : new Map<string, ChainAdapter>();
   const treasury = await openTreasury(foundation, setup, adapters, source);
@@ -112,6 +117,7 @@ export async function openSettlement(
     settler,
     staffActions: new StaffActions({ orm, clock, settler, jobs }),
     sandbox,
+    sandboxVenue: sandboxVenue?.venue ?? null,
     adapters,
     reconciliations: openReconciliations(foundation, orm, adapters, holds),
     payoutWatch: new PayoutWatch({

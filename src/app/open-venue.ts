@@ -43,7 +43,9 @@ export function openVenue({ config, clock, log, orm, prices, isSandbox }: VenueS
   }
   const reading = fundingKey(config);
   const exchange = { ...address, key, secret, ...(reading ? { funding: reading } : {}) };
-  const process = new ExchangeProcess({ exchanges: [exchange], log });
+  // The imitated exchange has no limit on requests.
+  const pace = config.SANDBOX_VENUE === 'on' ? { paceMs: 0 } : {};
+  const process = new ExchangeProcess({ exchanges: [exchange], log, ...pace });
   const account = new TradingAccount(address.name, process);
   const isHeld = (coins: readonly string[]) => isVenueHeld(orm.em.fork(), address.name, coins);
   return {

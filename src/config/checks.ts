@@ -84,7 +84,33 @@ function priceSourceFaults({ PRICE_SOURCES, PRICE_MIN_SOURCES }: Config): string
   ];
 }
 
-function venueFaults({ ROLE, PRICE_SOURCES, VENUE, VENUE_KEY, VENUE_SECRET, VENUE_CASH }: Config): string[] {
+/** An imitated exchange has no address, no account of ours and no market prices. */
+function sandboxVenueFaults(config: Config): string[] {
+  const { VENUE, VENUE_KEY, VENUE_SECRET, VENUE_FUNDING_KEY, VENUE_FUNDING_SECRET, VENUE_CASH } = config;
+  const faults: string[] = [];
+  if (VENUE === 'inventory' || (VENUE !== null && VENUE.origin !== null)) {
+    faults.push(
+      'SANDBOX_VENUE=on imitates an exchange, so that VENUE is its name alone: kraken or binance; or unset VENUE, which means kraken',
+    );
+  }
+  const keys = { VENUE_KEY, VENUE_SECRET, VENUE_FUNDING_KEY, VENUE_FUNDING_SECRET };
+  const given = Object.entries(keys).filter(([, value]) => value !== null);
+  if (given.length > 0) {
+    faults.push(`SANDBOX_VENUE=on makes its own keys: unset ${given.map(([name]) => name).join(', ')}`);
+  }
+  if (VENUE !== null && VENUE !== 'inventory') faults.push(...cashFaults(VENUE.name, VENUE_CASH));
+  return faults;
+}
+
+function cashFaults(name: string, cash: string): string[] {
+  return name === 'binance' && cash === 'USD' ? ['VENUE_CASH=USD is no coin of binance: set VENUE_CASH=USDT'] : [];
+}
+
+function venueFaults(config: Config): string[] {
+  return config.SANDBOX_VENUE === 'on' ? sandboxVenueFaults(config) : realVenueFaults(config);
+}
+
+function realVenueFaults({ ROLE, PRICE_SOURCES, VENUE, VENUE_KEY, VENUE_SECRET, VENUE_CASH }: Config): string[] {
   if (VENUE === null || VENUE === 'inventory') {
     return VENUE_KEY !== null || VENUE_SECRET !== null
       ? [`VENUE_KEY and VENUE_SECRET need VENUE (for example ${settings.VENUE.good}); or unset both`]
@@ -100,14 +126,12 @@ function venueFaults({ ROLE, PRICE_SOURCES, VENUE, VENUE_KEY, VENUE_SECRET, VENU
   if (ROLE === 'api') return faults;
   const missing = examplesOfMissing({ VENUE_KEY, VENUE_SECRET }, 'a good value:');
   if (missing.length > 0) faults.push(`VENUE=${VENUE.name} also needs ${missing.join('; ')}; or unset VENUE`);
-  if (VENUE.name === 'binance' && VENUE_CASH === 'USD') {
-    faults.push('VENUE_CASH=USD is no coin of binance: set VENUE_CASH=USDT');
-  }
-  return faults;
+  return [...faults, ...cashFaults(VENUE.name, VENUE_CASH)];
 }
 
-function fundingFaults({ VENUE, VENUE_KEY, VENUE_FUNDING_KEY, VENUE_FUNDING_SECRET }: Config): string[] {
-  if (VENUE_FUNDING_KEY === null && VENUE_FUNDING_SECRET === null) return [];
+function fundingFaults(config: Config): string[] {
+  const { VENUE, SANDBOX_VENUE, VENUE_KEY, VENUE_FUNDING_KEY, VENUE_FUNDING_SECRET } = config;
+  if (SANDBOX_VENUE === 'on' || (VENUE_FUNDING_KEY === null && VENUE_FUNDING_SECRET === null)) return [];
   if (VENUE === null || VENUE === 'inventory') {
     return [
       `VENUE_FUNDING_KEY and VENUE_FUNDING_SECRET need an exchange as VENUE (for example ${settings.VENUE.good}); or unset both`,

@@ -313,6 +313,12 @@ export const settings = {
     'USD',
     'coin between the two legs of an exchange at VENUE; USDT at binance, which has no dollars',
   ),
+  SANDBOX_VENUE: setting(
+    oneOf('off', 'on'),
+    'off',
+    'on: liquidity is bought at an exchange that the gateway imitates itself, over HTTP in the words of VENUE (kraken unless it names binance), with an account and keys of its own; only where every network is of the sandbox',
+    'on',
+  ),
   MAX_SLIPPAGE: setting(
     rate,
     '0.02',

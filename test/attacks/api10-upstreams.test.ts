@@ -3,9 +3,9 @@ import type { ChainAdapter, ScanResult } from '../../src/chains/port/chain-adapt
 import type { PriceSource, SourcePrice } from '../../src/market/rates/price-source.ts';
 import { SandboxPriceSource } from '../../src/market/rates/sources/sandbox-price-source.ts';
 import { changingNothing } from '../support/database/database-state.ts';
-import { LoopbackBinance } from '../support/exchanges/loopback-binance.ts';
-import type { Fault } from '../support/exchanges/loopback-exchange.ts';
-import { LoopbackKraken } from '../support/exchanges/loopback-kraken.ts';
+import { ImitatedBinance } from '../../src/exchanges/sandbox/imitated-binance.ts';
+import type { Fault } from '../../src/exchanges/sandbox/exchange-state.ts';
+import { ImitatedKraken } from '../../src/exchanges/sandbox/imitated-kraken.ts';
 import { Faults } from '../support/faults/faults.ts';
 import { TestClock } from '../support/gateway/clock.ts';
 import { startGateway, type TestGateway } from '../support/gateway/gateway.ts';
@@ -118,8 +118,8 @@ describe('a price source with false prices', () => {
 });
 
 describe('exchanges with malformed or false tickers', () => {
-  const kraken = new LoopbackKraken();
-  const binance = new LoopbackBinance();
+  const kraken = new ImitatedKraken();
+  const binance = new ImitatedBinance();
   let gateway: TestGateway;
   beforeAll(async () => {
     await Promise.all([kraken.start(), binance.start()]);

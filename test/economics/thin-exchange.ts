@@ -5,8 +5,8 @@ import { ExchangeProcess } from '../../src/exchanges/exchange-process.ts';
 import { TradingAccount } from '../../src/exchanges/trading-account.ts';
 import type { LiquidityVenue } from '../../src/settlement/rows/liquidity-venue.ts';
 import { ExchangeVenue } from '../../src/settlement/trade/exchange-venue.ts';
-import { LoopbackBinance } from '../support/exchanges/loopback-binance.ts';
-import type { LoopbackBook, LoopbackLevel } from '../support/exchanges/loopback-exchange.ts';
+import { ImitatedBinance } from '../../src/exchanges/sandbox/imitated-binance.ts';
+import type { ImitatedBook, ImitatedLevel } from '../../src/exchanges/sandbox/exchange-state.ts';
 import type { Market } from './market.ts';
 
 const cash = 'USDT';
@@ -37,12 +37,12 @@ const deepUsd = 5_000_000;
  * venue.
  */
 export class ThinExchange {
-  readonly loopback: LoopbackBinance;
+  readonly loopback: ImitatedBinance;
   readonly venue: LiquidityVenue;
   readonly #market: Market;
   readonly #close: () => Promise<void>;
 
-  private constructor(loopback: LoopbackBinance, venue: LiquidityVenue, market: Market, close: () => Promise<void>) {
+  private constructor(loopback: ImitatedBinance, venue: LiquidityVenue, market: Market, close: () => Promise<void>) {
     this.loopback = loopback;
     this.venue = venue;
     this.#market = market;
@@ -50,7 +50,7 @@ export class ThinExchange {
   }
 
   static async start(market: Market, clock: Clock, databaseUrl: string): Promise<ThinExchange> {
-    const loopback = await new LoopbackBinance().start();
+    const loopback = await new ImitatedBinance().start();
     const { origin, key, secret } = loopback;
     const log = createLog('silent');
     // As fast as it can: at the pace of a real exchange it makes a few trades a minute.
@@ -74,21 +74,21 @@ export class ThinExchange {
 
   /** Books as they are without the bidder, around the market's prices. */
   restore(): void {
-    for (const coin of thinCoins) this.loopback.books.set(`${coin}/${cash}`, this.#book(coin));
+    for (const coin of thinCoins) this.loopback.books[`${coin}/${cash}`] = this.#book(coin);
   }
 
   /** The bidder stands at the top of a coin's book with more than any order. */
   bid(coin: ThinCoin): void {
     const book = this.#book(coin);
     const top = this.#level(coin, -0.0001, deepUsd);
-    this.loopback.books.set(`${coin}/${cash}`, { ...book, bid: top[0], bids: [top, ...(book.bids ?? [])] });
+    this.loopback.books[`${coin}/${cash}`] = { ...book, bid: top[0], bids: [top, ...(book.bids ?? [])] };
   }
 
   /** The book goes on showing the bidder, whose bids are gone when an order arrives. */
   pretend(coin: ThinCoin): void {
     this.bid(coin);
-    const { bids = [] } = this.loopback.books.get(`${coin}/${cash}`) ?? {};
-    this.loopback.books.set(`${coin}/${cash}`, { ...this.#book(coin), shown: { bids } });
+    const { bids = [] } = this.loopback.books[`${coin}/${cash}`] ?? {};
+    this.loopback.books[`${coin}/${cash}`] = { ...this.#book(coin), shown: { bids } };
   }
 
   /** What the account has more than at first, in US dollars at the market's prices. */
@@ -98,13 +98,13 @@ export class ThinExchange {
       .reduce((sum, usd) => sum + usd, 0);
   }
 
-  #book(coin: ThinCoin): LoopbackBook {
+  #book(coin: ThinCoin): ImitatedBook {
     const bids = usualLevels.map(([distance, usd]) => this.#level(coin, -distance, usd));
     const asks = usualLevels.map(([distance, usd]) => this.#level(coin, distance, usd));
     return { bid: bids[0]?.[0] ?? '0', ask: asks[0]?.[0] ?? '0', depth: null, bids, asks };
   }
 
-  #level(coin: ThinCoin, distance: number, usd: number): LoopbackLevel {
+  #level(coin: ThinCoin, distance: number, usd: number): ImitatedLevel {
     const price = this.#market.price(coin) * (1 + distance);
     return [price.toFixed(2), (usd / price).toFixed(5)];
   }

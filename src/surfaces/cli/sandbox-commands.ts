@@ -4,8 +4,6 @@ import { systemClock } from '../../base/clock.ts';
 import { sql } from '../../base/db/sql.ts';
 import { AppError } from '../../base/errors.ts';
 import { formatDecimal, fractionDigits, isStorable, parseDecimal, toUnits } from '../../base/money.ts';
-import type { LiveNetworks } from '../../chains/families/live-networks.ts';
-import { allNetworks, networkById } from '../../chains/networks/networks.ts';
 import { busyBlocks } from '../../chains/sandbox/sandbox-adapters.ts';
 import { SandboxChain } from '../../chains/sandbox/sandbox-chain.ts';
 import { Order } from '../../orders/order.entity.ts';
@@ -13,6 +11,8 @@ import { orderNamed } from '../../orders/short-id.ts';
 import { verb } from './arguments.ts';
 import { type DatabaseContext, withDatabase } from './context.ts';
 import { type Fields, print } from './output.ts';
+import { chainOf } from './sandbox-chains.ts';
+import { sandboxVenueCommands } from './sandbox-venue-commands.ts';
 
 interface SandboxContext extends DatabaseContext {
   readonly sandbox: SandboxChain;
@@ -36,6 +36,7 @@ export function sandboxCommands(program: Command): void {
   userCommands(sandbox);
   minerCommands(sandbox);
   marketCommands(sandbox);
+  sandboxVenueCommands(sandbox);
   verb(sandbox, 'status', 'show the chains').action(async ({ json }) => {
     const heads = await withSandbox(({ sandbox: node }) => node.heads());
     print({ chains: [...heads].map(([chain, { height, hash }]): Fields => ({ chain, height, hash })) }, json);
@@ -115,7 +116,7 @@ function marketCommands(sandbox: Command): void {
     .action(async ({ coin, amount, json }) => {
       const limited = await withSandbox((context) => {
         const { config, networks } = context;
-        if (networks.areOfValue || config.VENUE !== null)
+        if (networks.areOfValue || config.VENUE !== null || config.SANDBOX_VENUE === 'on')
           throw new AppError('invalid_value', 'exchanges are made at VENUE, and the sandbox makes none');
         return setInventory(context, coin, amount);
       });
@@ -165,22 +166,6 @@ async function findOrder(orm: MikroORM, id: string): Promise<Order> {
   const order = where && (await orm.em.fork().findOne(Order, where, { populate: ['depositAddress'] }));
   if (!order) throw new AppError('order_not_found', `there is no order ${id.slice(0, 60)}`);
   return order;
-}
-
-/** Returns the sandbox chain of a network. The sandbox's commands never affect real chains. */
-function chainOf(networks: LiveNetworks, network: string): string {
-  const found = networkById(network);
-  if (found) {
-    const state = networks.state(found.chain);
-    if (state === 'sandbox') return found.chain;
-    const what = state === 'live' ? `is a real network here` : 'is off here';
-    throw new AppError(
-      'invalid_value',
-      `${found.chain} ${what}, and the sandbox's commands work on its own chains only`,
-    );
-  }
-  const known = allNetworks().map(({ id }) => id);
-  throw new AppError('unknown_network', `there is no network ${network.slice(0, 20)}; known are ${known.join(', ')}`);
 }
 
 /** Returns the chain of a network, or the chains with pending work, or all chains. */

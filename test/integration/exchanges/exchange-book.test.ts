@@ -5,7 +5,7 @@ import { type ReconcileRow, reconcile } from '../../../src/ledger/reconcile.ts';
 import type { PriceSource } from '../../../src/market/rates/price-source.ts';
 import type { ExchangeVenue } from '../../../src/settlement/trade/exchange-venue.ts';
 import type { CrashPoint } from '../../../src/settlement/turns/crash-point.ts';
-import type { LoopbackBook, LoopbackLevel } from '../../support/exchanges/loopback-exchange.ts';
+import type { ImitatedBook, ImitatedLevel } from '../../../src/exchanges/sandbox/exchange-state.ts';
 import { loopbackVenues, VenueHarness } from '../../support/exchanges/venue-harness.ts';
 import { Faults } from '../../support/faults/faults.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
@@ -54,7 +54,7 @@ describe.each(loopbackVenues)('the book of a gateway at $name', ({ name, cash, p
     expect(wrong.splice(0)).toEqual([]);
   });
 
-  function reset(changes: Record<string, Partial<LoopbackBook>> = {}): void {
+  function reset(changes: Record<string, Partial<ImitatedBook>> = {}): void {
     exchange.reset(harness.first, harness.books(changes));
     exchange.onRequest = (_number, path) => check(path);
   }
@@ -139,7 +139,7 @@ describe.each(loopbackVenues)('the book of a gateway at $name', ({ name, cash, p
     for (const { coin, amount } of await venueLines(order)) {
       booked.set(coin, (booked.get(coin) ?? new Big('0')).plus(amount));
     }
-    const coins = new Set([...booked.keys(), ...exchange.balances.keys()]);
+    const coins = new Set([...booked.keys(), ...Object.keys(exchange.balances)]);
     const shown = [...coins].map((coin) => [coin, (booked.get(coin) ?? new Big('0')).toFixed()]);
     expect(shown).toEqual([...coins].map((coin) => [coin, harness.gained(coin)]));
   }
@@ -174,7 +174,7 @@ describe.each(loopbackVenues)('the book of a gateway at $name', ({ name, cash, p
   });
 
   /** More than is there when an order arrives. */
-  const shown = { asks: [['64000', '5']] satisfies LoopbackLevel[] };
+  const shown = { asks: [['64000', '5']] satisfies ImitatedLevel[] };
 
   it('waits for the rest of what is filled in part', async () => {
     reset({ BTC: { depth: '0.006', shown } });
@@ -183,7 +183,7 @@ describe.each(loopbackVenues)('the book of a gateway at $name', ({ name, cash, p
     expect(new Big(harness.gained('BTC')).gt('0')).toBe(true);
     await checkAll('in part');
     expect(await venueLines(order)).toEqual([]);
-    const book = exchange.books.get(`BTC/${cash}`);
+    const book = exchange.books[`BTC/${cash}`];
     if (book) book.depth = null;
     await again(order);
     expect(await tradeOf(order)).toEqual({ state: 'filled', outcome: 'filled', cash: 'squared' });
@@ -304,7 +304,7 @@ describe.each(loopbackVenues)('the book of a gateway at $name', ({ name, cash, p
     expect(await tradeOf(order)).toEqual({ state: 'intended', outcome: 'rejected', cash: 'open' });
     await checkAll('not given back');
     expect(await venueLines(order)).toEqual([]);
-    const book = exchange.books.get(`BTC/${cash}`);
+    const book = exchange.books[`BTC/${cash}`];
     if (book) book.depth = null;
     await venue.settleCash();
     await venue.settleCash();

@@ -1,7 +1,7 @@
 import { Big } from '../../../src/base/money.ts';
 import type { ExchangeVenue } from '../../../src/settlement/trade/exchange-venue.ts';
 import { query } from '../../support/database/database.ts';
-import type { LoopbackBook, LoopbackLevel } from '../../support/exchanges/loopback-exchange.ts';
+import type { ImitatedBook, ImitatedLevel } from '../../../src/exchanges/sandbox/exchange-state.ts';
 import { loopbackVenues, VenueHarness } from '../../support/exchanges/venue-harness.ts';
 
 /** 1,000 LTC for 1.25 BTC: 80,000 dollars either way, of which 2 % may be lost. */
@@ -21,9 +21,9 @@ describe.each(loopbackVenues)('what a trade at $name may lose', ({ name, cash, p
     reset();
   });
 
-  function reset(changes: Record<string, Partial<LoopbackBook>> = {}): void {
+  function reset(changes: Record<string, Partial<ImitatedBook>> = {}): void {
     harness.reset(changes);
-    exchange.balances.set('LTC', new Big('2000'));
+    exchange.balances.LTC = '2000';
     venue = harness.openVenue();
   }
 
@@ -32,8 +32,8 @@ describe.each(loopbackVenues)('what a trade at $name may lose', ({ name, cash, p
     return harness.worth().minus(new Big('1000').times('80'));
   }
 
-  function bookOf(coin: string): LoopbackBook {
-    const book = exchange.books.get(`${coin}/${cash}`);
+  function bookOf(coin: string): ImitatedBook {
+    const book = exchange.books[`${coin}/${cash}`];
     if (!book) throw new Error(`no book of ${coin}`);
     return book;
   }
@@ -56,10 +56,10 @@ describe.each(loopbackVenues)('what a trade at $name may lose', ({ name, cash, p
     return query(harness.databaseUrl, sql);
   }
 
-  const sold = () => exchange.orders.filter(({ side, filled }) => side === 'sell' && filled.gt('0'));
+  const sold = () => exchange.orders.filter(({ side, filled }) => side === 'sell' && filled !== '0');
 
   it('buys nothing when the other coin could be sold in small pieces only, or far below its price', async () => {
-    const thin: LoopbackLevel[] = [
+    const thin: ImitatedLevel[] = [
       ['80', '10'],
       ['77', '90'],
       ['70', '100'],
@@ -75,8 +75,8 @@ describe.each(loopbackVenues)('what a trade at $name may lose', ({ name, cash, p
   it.each([
     ['no bids for what is sold', { LTC: { bids: [] } }],
     ['no asks for what is bought', { BTC: { asks: [] } }],
-    ['too few asks for what is bought', { BTC: { asks: [['64000', '1.3']] satisfies LoopbackLevel[] } }],
-    ['too few bids for what is sold', { LTC: { bids: [['80', '1100']] satisfies LoopbackLevel[] } }],
+    ['too few asks for what is bought', { BTC: { asks: [['64000', '1.3']] satisfies ImitatedLevel[] } }],
+    ['too few bids for what is sold', { LTC: { bids: [['80', '1100']] satisfies ImitatedLevel[] } }],
   ])('buys nothing with %s', async (_what, books) => {
     reset(books);
     expect(await venue.trade(harness.order(large))).toEqual({ outcome: 'rejected', code: 'thin_book' });

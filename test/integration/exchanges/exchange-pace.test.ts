@@ -4,8 +4,8 @@ import { loadCcxt } from '../../../src/exchanges/ccxt-exchange.ts';
 import { krakenDialect } from '../../../src/exchanges/kraken-dialect.ts';
 import type { VenueOrder } from '../../../src/settlement/rows/liquidity-venue.ts';
 import { query } from '../../support/database/database.ts';
-import { LoopbackBinance } from '../../support/exchanges/loopback-binance.ts';
-import { LoopbackKraken } from '../../support/exchanges/loopback-kraken.ts';
+import { ImitatedBinance } from '../../../src/exchanges/sandbox/imitated-binance.ts';
+import { ImitatedKraken } from '../../../src/exchanges/sandbox/imitated-kraken.ts';
 import { VenueHarness } from '../../support/exchanges/venue-harness.ts';
 
 describe.each([
@@ -14,7 +14,7 @@ describe.each([
     name: 'kraken' as const,
     cash: 'USD',
     dialect: krakenDialect,
-    exchange: new LoopbackKraken(),
+    exchange: new ImitatedKraken(),
     find: [3, 3],
     place: [0, 3],
   },
@@ -23,7 +23,7 @@ describe.each([
     name: 'binance' as const,
     cash: 'USDT',
     dialect: binanceDialect,
-    exchange: new LoopbackBinance(),
+    exchange: new ImitatedBinance(),
     find: [0.8, 4],
     place: [0.2],
   },
@@ -34,7 +34,7 @@ describe.each([
   it("are paced by what they cost in ccxt's table", async () => {
     exchange.reset({ [cash]: '1000' }, { [`BTC/${cash}`]: { bid: '63990', ask: '64000', depth: null } });
     const { origin, key, secret } = exchange;
-    const bounds = { requestTimeoutMs: 2_000, maxAnswerBytes: 1_000_000, paceMs: null };
+    const bounds = { requestTimeoutMs: 2_000, listTimeoutMs: 2_000, maxAnswerBytes: 1_000_000, paceMs: null };
     const ccxt = await loadCcxt({ name, origin, key, secret }, bounds, dialect.options, dialect.refusalOf);
     await ccxt.loadMarkets();
     const costs: number[] = [];

@@ -3,7 +3,7 @@ import { reconcile } from '../../../src/ledger/reconcile.ts';
 import type { PriceSource } from '../../../src/market/rates/price-source.ts';
 import { attention } from '../../../src/orders/read/attention.ts';
 import type { ExchangeVenue } from '../../../src/settlement/trade/exchange-venue.ts';
-import type { LoopbackBook } from '../../support/exchanges/loopback-exchange.ts';
+import type { ImitatedBook } from '../../../src/exchanges/sandbox/exchange-state.ts';
 import { marketPrices, VenueHarness } from '../../support/exchanges/venue-harness.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 import { newMember } from '../../support/staff/staff-client.ts';
@@ -53,8 +53,8 @@ describe('a position at the venue', () => {
     orderVenuePrice(orderId: $id, price: $price, reason: "the bids will not come back") { id action state price } }`;
   const approve = 'mutation ($id: ID!) { actionApprove(id: $id, reason: "checked") { state } }';
 
-  function bookOf(coin: string): LoopbackBook {
-    const book = exchange.books.get(`${coin}/USDT`);
+  function bookOf(coin: string): ImitatedBook {
+    const book = exchange.books[`${coin}/USDT`];
     if (!book) throw new Error(`no book of ${coin}`);
     return book;
   }

@@ -2,15 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../../src/base/clock.ts';
 import { createLog } from '../../../src/base/log.ts';
-import { Big } from '../../../src/base/money.ts';
 import { ExchangeProcess, type ExchangeProcessOptions } from '../../../src/exchanges/exchange-process.ts';
 import { ExchangePriceSource } from '../../../src/market/rates/sources/exchange-price-source.ts';
-import { LoopbackBinance } from '../../support/exchanges/loopback-binance.ts';
-import { LoopbackKraken } from '../../support/exchanges/loopback-kraken.ts';
+import { ImitatedBinance } from '../../../src/exchanges/sandbox/imitated-binance.ts';
+import { ImitatedKraken } from '../../../src/exchanges/sandbox/imitated-kraken.ts';
 import { LogSink } from '../../support/gateway/log-sink.ts';
 
-const kraken = new LoopbackKraken();
-const binance = new LoopbackBinance();
+const kraken = new ImitatedKraken();
+const binance = new ImitatedBinance();
 const sink = new LogSink();
 const log = createLog('info', sink);
 let process: ExchangeProcess;
@@ -97,13 +96,13 @@ describe('prices of real protocols, through the process', () => {
   });
 
   it('are none for a market that is crossed', async () => {
-    kraken.books.set('BTC/USD', { bid: '64010', ask: '64000', depth: null });
+    kraken.books['BTC/USD'] = { bid: '64010', ask: '64000', depth: null };
     const found = await prices(sourceOf(process), 'BTC', 'ETH');
     expect(Object.keys(found)).toEqual(['ETH']);
   });
 
   it('pause a coin on which the exchanges disagree', async () => {
-    binance.books.set('BTC/USDT', { bid: '65000', ask: '65010', depth: null });
+    binance.books['BTC/USDT'] = { bid: '65000', ask: '65010', depth: null };
     const source = sourceOf(process);
     expect(Object.keys(await prices(source, 'BTC', 'ETH'))).toEqual(['ETH']);
     expect([...source.paused()]).toEqual(['BTC']);
@@ -233,7 +232,7 @@ describe('ExchangeProcess', () => {
     const { key, secret, origin } = binance;
     const own = open({ exchanges: [{ name: 'binance', origin, key, secret }] });
     try {
-      binance.balances.set('USDT', new Big('1000'));
+      binance.balances.USDT = '1000';
       const clientId = '9cc788d8-9c00-8b25-84d3-26d93603948d';
       const order = { clientId, base: 'BTC', quote: 'USDT', side: 'buy' as const, amount: '0.01', limit: '64070.00' };
       await own.ask('binance', 'place', { ...order, notAfterMs: Date.now() + 10_000 });

@@ -4,7 +4,7 @@ import { Big } from '../../../src/base/money.ts';
 import type { ExchangeVenue } from '../../../src/settlement/trade/exchange-venue.ts';
 import { exchangeOrderId, VenueJournal } from '../../../src/settlement/trade/venue-journal.ts';
 import { query } from '../../support/database/database.ts';
-import type { LoopbackLevel } from '../../support/exchanges/loopback-exchange.ts';
+import type { ImitatedLevel } from '../../../src/exchanges/sandbox/exchange-state.ts';
 import { loopbackVenues, VenueHarness } from '../../support/exchanges/venue-harness.ts';
 
 describe.each(loopbackVenues)('ExchangeVenue at $name', ({ name, cash, place }) => {
@@ -68,21 +68,21 @@ describe.each(loopbackVenues)('ExchangeVenue at $name', ({ name, cash, place }) 
     ['too_late', { validUntil: new Date(0) }],
   ])('rejects with %s, buys nothing, and may be asked again', async (code, changes) => {
     const one = harness.order(changes);
-    if (code === 'no_inventory') exchange.balances.set(cash, new Big('1000'));
+    if (code === 'no_inventory') exchange.balances[cash] = '1000';
     expect(await venue.trade(one)).toEqual({ outcome: 'rejected', code });
     expect(await venue.find(one.clientId)).toBeNull();
-    expect(exchange.orders.filter(({ filled }) => filled.gt('0'))).toEqual([]);
+    expect(exchange.orders.filter(({ filled }) => filled !== '0')).toEqual([]);
   });
 
   /** More than is there when an order arrives. */
-  const shown = { asks: [['64000', '5']] satisfies LoopbackLevel[] };
+  const shown = { asks: [['64000', '5']] satisfies ImitatedLevel[] };
 
   it('completes a partial fill with further orders', async () => {
     harness.reset({ BTC: { depth: '0.06', shown } });
     const one = harness.order();
     await expect(venue.trade(one)).rejects.toThrow('partly filled');
     await expect(venue.find(one.clientId)).rejects.toThrow('partly filled');
-    const book = exchange.books.get(`BTC/${cash}`);
+    const book = exchange.books[`BTC/${cash}`];
     if (book) book.depth = '5';
     const answer = await harness.openVenue().trade(one);
     expect(answer).toEqual({ outcome: 'filled', bought: harness.gained('BTC') });
@@ -100,7 +100,7 @@ describe.each(loopbackVenues)('ExchangeVenue at $name', ({ name, cash, place }) 
     expect(await harness.persist(one)).toEqual({ outcome: 'rejected', code: 'too_late' });
     expect(await harness.openVenue().find(one.clientId)).toBeNull();
     expect(new Big(harness.gained('BTC')).gt('0.05')).toBe(true);
-    const book = exchange.books.get(`BTC/${cash}`);
+    const book = exchange.books[`BTC/${cash}`];
     if (book) book.depth = null;
     await harness.square(one.clientId);
     expect(await harness.persist(one)).toEqual({ outcome: 'rejected', code: 'too_late' });
@@ -243,12 +243,12 @@ describe.each(loopbackVenues)('ExchangeVenue at $name', ({ name, cash, place }) 
     exchange.onRequest = () => {
       const asked = exchange.asked.at(-1) ?? '';
       if (asked.startsWith('POST') && asked.endsWith(`/${place}`)) placed += 1;
-      if (placed === 1) exchange.balances.set('ETH', new Big('0'));
+      if (placed === 1) exchange.balances.ETH = '0';
     };
     const one = harness.order();
     expect(await venue.trade(one)).toMatchObject({ outcome: 'filled' });
     exchange.onRequest = null;
-    exchange.balances.set('ETH', new Big('100'));
+    exchange.balances.ETH = '100';
     expect(harness.gained('ETH')).toBe('0');
     for (let sweep = 0; sweep <= stuck.length; sweep++) await venue.settleCash();
     expect(harness.gained('ETH')).toBe('-2');

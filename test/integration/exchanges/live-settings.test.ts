@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../../src/base/clock.ts';
 import { query } from '../../support/database/database.ts';
-import { LoopbackBinance } from '../../support/exchanges/loopback-binance.ts';
-import { LoopbackKraken } from '../../support/exchanges/loopback-kraken.ts';
+import { ImitatedBinance } from '../../../src/exchanges/sandbox/imitated-binance.ts';
+import { ImitatedKraken } from '../../../src/exchanges/sandbox/imitated-kraken.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 
 /** A whole gateway with prices and liquidity of exchanges; its chains stay those of the sandbox. */
 describe('a gateway at exchanges', () => {
-  const kraken = new LoopbackKraken();
-  const binance = new LoopbackBinance();
+  const kraken = new ImitatedKraken();
+  const binance = new ImitatedBinance();
   let gateway: SettledGateway;
 
   beforeAll(async () => {
@@ -88,7 +88,7 @@ describe('a gateway at exchanges', () => {
       `select venue, trim_scale(bought)::text as bought, trim_scale(min_bought)::text as least from trade where order_id = $1`,
       [order.id],
     );
-    const bought = kraken.orders.filter(({ side }) => side === 'buy').map(({ filled }) => filled.toFixed());
+    const bought = kraken.orders.filter(({ side }) => side === 'buy').map(({ filled }) => filled);
     expect(trade?.venue).toBe('kraken');
     expect(bought).toEqual([trade?.bought]);
     for (const deadline = Date.now() + 60_000; Date.now() < deadline && kraken.balance('LTC') !== '992'; )

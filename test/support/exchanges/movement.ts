@@ -1,9 +1,9 @@
-import type { LoopbackMovement } from './loopback-exchange.ts';
+import type { ImitatedMovement } from '../../../src/exchanges/sandbox/exchange-state.ts';
 
 const txid = 'ab'.repeat(32);
 
 /** A deposit of 1.5 BTC, or a withdrawal of them, which has ended; with changes. */
-export function movement(changes: Partial<LoopbackMovement> = {}): LoopbackMovement {
+export function movement(changes: Partial<ImitatedMovement> = {}): ImitatedMovement {
   const isDeposit = changes.kind !== 'withdrawal';
   return {
     kind: 'deposit',

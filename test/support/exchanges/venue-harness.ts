@@ -12,9 +12,10 @@ import { ExchangeVenue, type ExchangeVenueOptions } from '../../../src/settlemen
 import { createDatabase, query, type TestDatabase } from '../database/database.ts';
 import { RunningClock } from '../gateway/clock.ts';
 import { LogSink } from '../gateway/log-sink.ts';
-import { LoopbackBinance } from './loopback-binance.ts';
-import type { LoopbackBook, LoopbackExchange } from './loopback-exchange.ts';
-import { LoopbackKraken } from './loopback-kraken.ts';
+import { ImitatedBinance } from '../../../src/exchanges/sandbox/imitated-binance.ts';
+import type { ImitatedBook } from '../../../src/exchanges/sandbox/exchange-state.ts';
+import type { ImitatedExchange } from '../../../src/exchanges/sandbox/imitated-exchange.ts';
+import { ImitatedKraken } from '../../../src/exchanges/sandbox/imitated-kraken.ts';
 
 /**
  * The exchanges that are imitated: the coin between the legs there, and the end of the path that
@@ -40,7 +41,7 @@ export class VenueHarness {
   readonly cash: string;
   /** Dollars for one of the cash. */
   cashPrice = '1';
-  readonly exchange: LoopbackExchange;
+  readonly exchange: ImitatedExchange;
   /**
    * Real time, and what a test adds to it. Orders of times too far ahead are refused by Kraken:
    * within a minute.
@@ -56,7 +57,7 @@ export class VenueHarness {
     this.name = name;
     this.cash = cash;
     this.#isPaced = isPaced;
-    this.exchange = name === 'kraken' ? new LoopbackKraken() : new LoopbackBinance();
+    this.exchange = name === 'kraken' ? new ImitatedKraken() : new ImitatedBinance();
   }
 
   get databaseUrl(): string {
@@ -95,8 +96,8 @@ export class VenueHarness {
   }
 
   /** The books of the exchange, at prices that agree with one another, with changes by coin. */
-  books(changes: Record<string, Partial<LoopbackBook>> = {}): Record<string, LoopbackBook> {
-    const plain: Record<string, LoopbackBook> = {
+  books(changes: Record<string, Partial<ImitatedBook>> = {}): Record<string, ImitatedBook> {
+    const plain: Record<string, ImitatedBook> = {
       BTC: { bid: '63990', ask: '64000', depth: null },
       ETH: { bid: '3200', ask: '3201', depth: null },
       LTC: { bid: '80', ask: '80.1', depth: null },
@@ -112,7 +113,7 @@ export class VenueHarness {
   }
 
   /** A fresh account and a clock that is right. */
-  reset(changes: Record<string, Partial<LoopbackBook>> = {}): void {
+  reset(changes: Record<string, Partial<ImitatedBook>> = {}): void {
     this.exchange.reset(this.first, this.books(changes));
     this.clock.setRight();
   }
@@ -171,8 +172,8 @@ export class VenueHarness {
   /** What was bought, order by order. */
   buys(): string[] {
     return this.exchange.orders
-      .filter(({ side, filled }) => side === 'buy' && filled.gt('0'))
-      .map(({ filled }) => filled.toFixed());
+      .filter(({ side, filled }) => side === 'buy' && filled !== '0')
+      .map(({ filled }) => filled);
   }
 
   /** Asks as settlement does: again and again, until there is an answer. */

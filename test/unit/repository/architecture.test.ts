@@ -19,6 +19,7 @@ const layers: Record<string, readonly string[]> = {
   'base/jobs': ['base', 'base/db', 'base/telemetry'],
   'base/limits': ['base', 'base/telemetry'],
   exchanges: ['base'],
+  'exchanges/sandbox': ['base', 'exchanges'],
   config: ['base', 'exchanges'],
   'chains/addresses/keyless': [],
   'chains/networks': ['base'],
@@ -97,7 +98,10 @@ const layers: Record<string, readonly string[]> = {
     'chains/addresses',
     'chains/networks',
     'chains/sandbox',
+    'exchanges',
+    'exchanges/sandbox',
     'market/currencies',
+    'market/rates',
     'orders',
     'orders/read',
   ],
@@ -326,11 +330,13 @@ const layers: Record<string, readonly string[]> = {
     'chains/port',
     'chains/sandbox',
     'config',
+    'exchanges/sandbox',
     'ledger',
     'market/currencies',
     'operations',
     'orders',
     'orders/read',
+    'settlement/sandbox',
     'signer',
   ],
   'main.ts': ['app', 'config'],
@@ -428,7 +434,7 @@ describe('the structure of src', () => {
     const loading = code
       .filter(({ layer }) => layer !== 'settlement/sandbox')
       .filter(({ text }) =>
-        /^(?!import type).*from '[^']*\/sandbox\/(?:partner-sandbox|magic-orders)\.ts'|import\('[^']*\/sandbox\/(?:partner-sandbox|magic-orders)/m.test(
+        /^(?!import type).*from '[^']*\/sandbox\/(?:partner-sandbox|magic-orders|sandbox-venue)\.ts'|import\('[^']*\/sandbox\/(?:partner-sandbox|magic-orders|sandbox-venue)/m.test(
           text,
         ),
       )

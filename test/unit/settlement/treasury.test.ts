@@ -101,7 +101,7 @@ describe('the entries of a transfer', () => {
     };
     for (let run = 0; run < 300; run++) {
       const one = transfer({ movementKind: run % 2 === 0 ? 'withdrawal' : 'deposit', gas: '0.001' });
-      const gas = one.movementKind === 'deposit' ? { coin: 'BTC', network: 'BTC', decimals: 8 } : null;
+      const gas = one.movementKind === 'deposit' ? { coin: 'BTC', network: 'BTC', decimals: 8, networkFee: '0' } : null;
       let transit = new Big('0');
       for (let step = 0; step < 12; step++) {
         const state = (['pending', 'done', 'locked', 'returned'] as const)[random(4)] ?? 'done';

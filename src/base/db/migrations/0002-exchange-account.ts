@@ -176,9 +176,19 @@ const outputs = `
 create index own_output_spent_by on own_output (chain, spent_txid) where spent_txid is not null;
 `;
 
+/** The imitated exchange of a sandbox. */
+const sandboxVenue = `
+create table sandbox_venue (
+  -- The exchange that is imitated.
+  name text primary key,
+  -- All that it knows: balances, orders, deposits, withdrawals and faults.
+  state jsonb not null
+);
+`;
+
 /** The account at the exchange: its balances and movements, and transfers to and from hot wallets. */
 export class Migration0002ExchangeAccount extends Migration {
   override up(): void {
-    for (const part of [ledger, account, decisions, outputs]) this.addSql(part);
+    for (const part of [ledger, account, decisions, outputs, sandboxVenue]) this.addSql(part);
   }
 }

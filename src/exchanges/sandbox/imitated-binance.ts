@@ -1,14 +1,10 @@
 import { createHmac } from 'node:crypto';
-import { Big } from '../../../src/base/money.ts';
-import type { ExchangeKey, MovementKind, MovementState } from '../../../src/exchanges/exchange.ts';
-import {
-  type LoopbackAnswer,
-  LoopbackExchange,
-  type LoopbackMovement,
-  type LoopbackOrder,
-  type LoopbackRequest,
-  shownOf,
-} from './loopback-exchange.ts';
+import { systemMs } from '../../base/clock.ts';
+import { Big } from '../../base/money.ts';
+import type { ExchangeKey, MovementKind, MovementState } from '../exchange.ts';
+import type { ImitatedBook, ImitatedMovement, ImitatedOrder } from './exchange-state.ts';
+import { type AccountKeys, decimalsOf, type ImitatedAnswer, ImitatedExchange, shownOf, stepOf } from './imitated-exchange.ts';
+import type { ImitatedRequest } from './imitation-server.ts';
 
 /** What Binance refuses with: status 400, a number and a text. */
 class Refusal extends Error {
@@ -30,20 +26,30 @@ const numbers: Readonly<Record<MovementState, Readonly<Record<MovementKind, stri
 };
 const ninetyDaysMs = 90 * 86_400_000;
 
+const knownKeys: AccountKeys = {
+  key: 'loopback-key',
+  secret: 'a loopback secret of Binance',
+  funding: { key: 'loopback-funding-key', secret: 'a loopback secret of Binance that reads' },
+};
+
 /**
  * An exchange that speaks the protocol of Binance's spot market, with signatures that are really
  * checked.
  */
-export class LoopbackBinance extends LoopbackExchange {
-  readonly key = 'loopback-key';
-  readonly secret = 'a loopback secret of Binance';
-  readonly funding = { key: 'loopback-funding-key', secret: 'a loopback secret of Binance that reads' };
+export class ImitatedBinance extends ImitatedExchange {
+  constructor(keys: AccountKeys = knownKeys) {
+    super(keys);
+  }
 
   protected feeCoin({ base, quote, side }: { base: string; quote: string; side: 'buy' | 'sell' }): string {
     return side === 'buy' ? base : quote;
   }
 
-  protected answer(request: LoopbackRequest): LoopbackAnswer {
+  protected isSigned({ headers, url, body }: ImitatedRequest): boolean {
+    return headers['x-mbx-apikey'] !== undefined && /[?&]signature=/.test(`${url.search}&${body}`);
+  }
+
+  protected answer(request: ImitatedRequest): ImitatedAnswer {
     try {
       return { status: 200, body: this.#answer(request) };
     } catch (error) {
@@ -52,17 +58,17 @@ export class LoopbackBinance extends LoopbackExchange {
     }
   }
 
-  #answer(request: LoopbackRequest): unknown {
+  #answer(request: ImitatedRequest): unknown {
     const { method, url } = request;
     const route = `${method} ${url.pathname.replace('/api/v3/', '')}`;
     switch (route) {
       case 'GET time':
-        return { serverTime: Date.now() };
+        return { serverTime: systemMs() };
       case 'GET exchangeInfo':
-        return { timezone: 'UTC', serverTime: Date.now(), rateLimits: [], symbols: [...this.books.keys()].map(market) };
+        return { timezone: 'UTC', serverTime: systemMs(), rateLimits: [], symbols: Object.entries(this.books).map(market) };
       case 'GET ticker/bookTicker': {
         const wanted: string[] = JSON.parse(url.searchParams.get('symbols') ?? '[]');
-        return [...this.books]
+        return Object.entries(this.books)
           .filter(([symbol]) => wanted.includes(idOf(symbol)))
           .map(([symbol, book]) => {
             const [[bidPrice = '0', bidQty = '0'] = []] = shownOf(book, 'bids');
@@ -72,7 +78,7 @@ export class LoopbackBinance extends LoopbackExchange {
       }
       case 'GET depth': {
         // https://developers.binance.com/docs/binance-spot-api-docs/rest-api/market-data-endpoints#order-book
-        const [, book] = [...this.books].find(([symbol]) => idOf(symbol) === url.searchParams.get('symbol')) ?? [];
+        const [, book] = this.#bookOf(url.searchParams.get('symbol'));
         if (!book) throw new Refusal(-1121, 'Invalid symbol.');
         const limit = Number(url.searchParams.get('limit') ?? '100');
         if (!(limit >= 1 && limit <= 5000)) throw new Refusal(-1130, "Data sent for parameter 'limit' is not valid.");
@@ -96,9 +102,9 @@ export class LoopbackBinance extends LoopbackExchange {
       case 'GET account': {
         // https://developers.binance.com/docs/binance-spot-api-docs/rest-api/account-endpoints
         this.#signed(request, url.search.slice(1), this.funding);
-        const balances = [...this.balances].map(([asset, amount]) => {
-          const locked = new Big(this.locked.get(asset) ?? '0');
-          return { asset, free: amount.minus(locked).toFixed(8), locked: locked.toFixed(8) };
+        const balances = Object.entries(this.balances).map(([asset, amount]) => {
+          const locked = new Big(this.locked[asset] ?? '0');
+          return { asset, free: new Big(amount).minus(locked).toFixed(8), locked: locked.toFixed(8) };
         });
         return { accountType: 'SPOT', canTrade: true, canWithdraw: true, canDeposit: true, balances };
       }
@@ -112,7 +118,7 @@ export class LoopbackBinance extends LoopbackExchange {
   }
 
   /** https://developers.binance.com/docs/binance-spot-api-docs/rest-api/request-security */
-  #signed({ headers }: LoopbackRequest, query: string, { key, secret }: ExchangeKey = this): URLSearchParams {
+  #signed({ headers }: ImitatedRequest, query: string, { key, secret }: ExchangeKey = this): URLSearchParams {
     const [text = '', signature] = query.split('&signature=');
     const params = new URLSearchParams(text);
     if (headers['x-mbx-apikey'] !== key)
@@ -120,9 +126,12 @@ export class LoopbackBinance extends LoopbackExchange {
     if (createHmac('sha256', secret).update(text).digest('hex') !== signature) {
       throw new Refusal(-1022, 'Signature for this request is not valid.');
     }
+    const struck = this.struck(key);
+    if (struck === 'freeze') throw new Refusal(-1002, 'You are not authorized to execute this request.');
+    if (struck !== null) throw new Refusal(-2015, 'Invalid API-key, IP, or permissions for action.');
     const timestamp = Number(params.get('timestamp'));
     const window = Number(params.get('recvWindow') ?? '5000');
-    if (!(timestamp < Date.now() + 1000 && Date.now() - timestamp <= window)) {
+    if (!(timestamp < systemMs() + 1000 && systemMs() - timestamp <= window)) {
       throw new Refusal(-1021, 'Timestamp for this request is outside of the recvWindow.');
     }
     return params;
@@ -130,28 +139,35 @@ export class LoopbackBinance extends LoopbackExchange {
 
   /** https://developers.binance.com/docs/wallet/capital/deposite-history and the page next to it. */
   #list(kind: MovementKind, params: URLSearchParams): unknown {
-    const untilMs = Number(params.get('endTime') ?? Date.now());
+    const untilMs = Number(params.get('endTime') ?? systemMs());
     const sinceMs = Number(params.get('startTime') ?? untilMs - ninetyDaysMs + 1);
     const limit = Number(params.get('limit') ?? '1000');
     const offset = Number(params.get('offset') ?? '0');
     if (!(limit >= 1 && limit <= 1000)) throw new Refusal(-1130, "Data sent for parameter 'limit' is not valid.");
     if (!(untilMs - sinceMs < ninetyDaysMs)) throw new Refusal(-1127, 'More than 90 days between startTime and endTime.');
-    const rows = this.listed(kind, sinceMs, untilMs).slice(offset, offset + Math.min(limit, this.pageSize));
-    return rows.map(kind === 'deposit' ? deposit : withdrawal);
+    const rows = this.listed({ kind, sinceMs, untilMs, isFirst: offset === 0 });
+    if (rows === null) throw new Refusal(-1000, 'An unknown error occurred while processing the request.');
+    const page = rows.slice(offset, offset + Math.min(limit, this.pageSize));
+    return page.map(kind === 'deposit' ? deposit : withdrawal);
   }
 
   #add(params: URLSearchParams): unknown {
     const given = Object.fromEntries(params);
-    const symbol = [...this.books.keys()].find((one) => idOf(one) === given.symbol);
+    const [symbol, book] = this.#bookOf(given.symbol);
     if (!symbol) throw new Refusal(-1121, 'Invalid symbol.');
     const { newClientOrderId: clientId = '', quantity: amount = '', price: limit = '' } = given;
     if (!/^[.A-Z:/a-z0-9_-]{1,36}$/.test(clientId)) throw new Refusal(-1100, 'Illegal characters found in parameter.');
     if (given.type !== 'LIMIT' || given.timeInForce !== 'IOC') throw new Refusal(-1116, 'Invalid orderType.');
     if ((amount.split('.')[1] ?? '').length > 5) throw new Refusal(-1013, 'Filter failure: LOT_SIZE');
-    if ((limit.split('.')[1] ?? '').length > 2) throw new Refusal(-1013, 'Filter failure: PRICE_FILTER');
+    if ((limit.split('.')[1] ?? '').length > decimalsOf(book)) throw new Refusal(-1013, 'Filter failure: PRICE_FILTER');
     const order = this.match(symbol, { clientId, side: given.side === 'BUY' ? 'buy' : 'sell', amount, limit });
     if (!order) throw new Refusal(-2010, 'Account has insufficient balance for requested action.');
-    return { ...info(order), transactTime: Date.now(), fills: trades(order) };
+    return { ...info(order), transactTime: systemMs(), fills: trades(order) };
+  }
+
+  /** The symbol and the book of a market; neither where there is none. */
+  #bookOf(id: string | null | undefined): [symbol: string, book: ImitatedBook] | [undefined?, undefined?] {
+    return Object.entries(this.books).find(([symbol]) => idOf(symbol) === id) ?? [];
   }
 }
 
@@ -159,11 +175,11 @@ function idOf(symbol: string): string {
   return symbol.replace('/', '');
 }
 
-function numberOf({ id }: LoopbackOrder): string {
-  return String(Number(id.slice(1, 6)));
+function numberOf({ id }: ImitatedOrder): string {
+  return String(Number.parseInt(id.slice(1), 10));
 }
 
-function deposit(movement: LoopbackMovement): object {
+function deposit(movement: ImitatedMovement): object {
   return {
     id: movement.reference,
     amount: movement.amount,
@@ -181,7 +197,7 @@ function deposit(movement: LoopbackMovement): object {
   };
 }
 
-function withdrawal(movement: LoopbackMovement): object {
+function withdrawal(movement: ImitatedMovement): object {
   return {
     id: movement.reference,
     amount: new Big(movement.amount).minus(movement.fee).toFixed(),
@@ -200,8 +216,9 @@ function withdrawal(movement: LoopbackMovement): object {
   };
 }
 
-function market(symbol: string): object {
+function market([symbol, book]: [string, ImitatedBook]): object {
   const [base, quote] = symbol.split('/');
+  const tickSize = stepOf(decimalsOf(book));
   return {
     symbol: idOf(symbol),
     status: 'TRADING',
@@ -215,14 +232,14 @@ function market(symbol: string): object {
     isMarginTradingAllowed: false,
     permissions: ['SPOT'],
     filters: [
-      { filterType: 'PRICE_FILTER', minPrice: '0.01000000', maxPrice: '1000000.00000000', tickSize: '0.01000000' },
-      { filterType: 'LOT_SIZE', minQty: '0.00001000', maxQty: '9000.00000000', stepSize: '0.00001000' },
-      { filterType: 'NOTIONAL', minNotional: '5.00000000', applyMinToMarket: true, maxNotional: '9000000.00000000' },
+      { filterType: 'PRICE_FILTER', minPrice: tickSize, maxPrice: '1000000.00000000', tickSize },
+      { filterType: 'LOT_SIZE', minQty: '0.00001000', maxQty: '9000000000.00000000', stepSize: '0.00001000' },
+      { filterType: 'NOTIONAL', minNotional: '5.00000000', applyMinToMarket: true, maxNotional: '9000000000.00000000' },
     ],
   };
 }
 
-function info(order: LoopbackOrder): object {
+function info(order: ImitatedOrder): object {
   const { clientId, symbol, amount, filled, cost, side } = order;
   return {
     symbol: idOf(symbol),
@@ -230,23 +247,23 @@ function info(order: LoopbackOrder): object {
     orderListId: -1,
     clientOrderId: clientId,
     price: '0',
-    origQty: amount.toFixed(8),
-    executedQty: filled.toFixed(8),
-    cummulativeQuoteQty: cost.toFixed(8),
-    status: filled.eq(amount) ? 'FILLED' : 'EXPIRED',
+    origQty: new Big(amount).toFixed(8),
+    executedQty: new Big(filled).toFixed(8),
+    cummulativeQuoteQty: new Big(cost).toFixed(8),
+    status: new Big(filled).eq(amount) ? 'FILLED' : 'EXPIRED',
     timeInForce: 'IOC',
     type: 'LIMIT',
     side: side.toUpperCase(),
   };
 }
 
-function trades({ filled, cost, fee, feeCoin }: LoopbackOrder): object[] {
-  if (filled.eq('0')) return [];
+function trades({ filled, cost, fee, feeCoin }: ImitatedOrder): object[] {
+  if (new Big(filled).eq('0')) return [];
   return [
     {
-      price: cost.div(filled).toFixed(8),
-      qty: filled.toFixed(8),
-      commission: fee.toFixed(8),
+      price: new Big(cost).div(filled).toFixed(8),
+      qty: new Big(filled).toFixed(8),
+      commission: new Big(fee).toFixed(8),
       commissionAsset: feeCoin,
       tradeId: 1,
     },

@@ -1,14 +1,10 @@
 import { createHash, createHmac } from 'node:crypto';
-import { Big } from '../../../src/base/money.ts';
-import type { ExchangeKey, MovementKind, MovementState } from '../../../src/exchanges/exchange.ts';
-import {
-  type LoopbackAnswer,
-  LoopbackExchange,
-  type LoopbackMovement,
-  type LoopbackOrder,
-  type LoopbackRequest,
-  shownOf,
-} from './loopback-exchange.ts';
+import { systemMs } from '../../base/clock.ts';
+import { Big } from '../../base/money.ts';
+import type { MovementKind, MovementState } from '../exchange.ts';
+import type { ImitatedBook, ImitatedMovement, ImitatedOrder } from './exchange-state.ts';
+import { type AccountKeys, decimalsOf, type ImitatedAnswer, ImitatedExchange, shownOf, stepOf } from './imitated-exchange.ts';
+import type { ImitatedRequest } from './imitation-server.ts';
 
 /** Kraken's own names for a few coins. */
 const krakenNames: Readonly<Record<string, string>> = { BTC: 'XXBT', ETH: 'XETH', USD: 'ZUSD', DOGE: 'XXDG' };
@@ -25,24 +21,34 @@ const words: Readonly<Record<MovementState, Readonly<Record<MovementKind, string
   unknown: { deposit: 'Partial', withdrawal: 'Partial' },
 };
 
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+const knownKeys: AccountKeys = {
+  key: 'loopback-key',
+  secret: base64('a loopback secret of Kraken'),
+  funding: { key: 'loopback-funding-key', secret: base64('a loopback secret of Kraken that reads') },
+};
+
 /**
  * An exchange that speaks Kraken's protocol, with signatures and nonces that are really checked.
  */
-export class LoopbackKraken extends LoopbackExchange {
-  readonly key = 'loopback-key';
-  readonly secret = Buffer.from('a loopback secret of Kraken').toString('base64');
-  readonly funding = {
-    key: 'loopback-funding-key',
-    secret: Buffer.from('a loopback secret of Kraken that reads').toString('base64'),
-  };
+export class ImitatedKraken extends ImitatedExchange {
   /** The newest nonce of each key. */
   readonly #nonces = new Map<string, bigint>();
+
+  constructor(keys: AccountKeys = knownKeys) {
+    super(keys);
+  }
 
   protected feeCoin({ quote }: { quote: string }): string {
     return quote;
   }
 
-  protected answer(request: LoopbackRequest): LoopbackAnswer {
+  protected isSigned({ headers }: ImitatedRequest): boolean {
+    return headers['api-key'] !== undefined;
+  }
+
+  protected answer(request: ImitatedRequest): ImitatedAnswer {
     const name = request.url.pathname.split('/').at(-1) ?? '';
     try {
       const result = request.url.pathname.startsWith('/0/public/')
@@ -57,16 +63,15 @@ export class LoopbackKraken extends LoopbackExchange {
   #public(name: string, params: URLSearchParams): unknown {
     switch (name) {
       case 'Time':
-        return { unixtime: Math.floor(Date.now() / 1000), rfc1123: new Date().toUTCString() };
+        return { unixtime: Math.floor(systemMs() / 1000), rfc1123: new Date(systemMs()).toUTCString() };
       case 'Assets':
         return Object.fromEntries(this.#coins().map((coin) => [nameOf(coin), asset(coin)]));
       case 'AssetPairs':
-        return Object.fromEntries([...this.books.keys()].map((symbol) => [idOf(symbol), pair(symbol)]));
+        return Object.fromEntries(Object.entries(this.books).map(([symbol, book]) => [idOf(symbol), pair(symbol, book)]));
       case 'Ticker':
         return Object.fromEntries(
           (params.get('pair') ?? '').split(',').map((id) => {
-            const symbol = [...this.books.keys()].find((one) => idOf(one) === id);
-            const book = symbol === undefined ? undefined : this.books.get(symbol);
+            const [, book] = this.#bookOf(id);
             if (!book) throw new Error('EQuery:Unknown asset pair');
             const [[bid = '0'] = []] = shownOf(book, 'bids');
             const [[ask = '0'] = []] = shownOf(book, 'asks');
@@ -90,12 +95,11 @@ export class LoopbackKraken extends LoopbackExchange {
       case 'Depth': {
         // https://docs.kraken.com/api/docs/rest-api/get-order-book
         const id = params.get('pair') ?? '';
-        const symbol = [...this.books.keys()].find((one) => idOf(one) === id);
-        const book = symbol === undefined ? undefined : this.books.get(symbol);
+        const [, book] = this.#bookOf(id);
         if (!book) throw new Error('EQuery:Unknown asset pair');
         const count = Number(params.get('count') ?? '100');
         if (!(count >= 1 && count <= 500)) throw new Error('EGeneral:Invalid arguments:count');
-        const now = Math.floor(Date.now() / 1000);
+        const now = Math.floor(systemMs() / 1000);
         const side = (name: 'bids' | 'asks'): unknown[] =>
           shownOf(book, name)
             .slice(0, count)
@@ -107,7 +111,7 @@ export class LoopbackKraken extends LoopbackExchange {
     }
   }
 
-  #private(name: string, request: LoopbackRequest): unknown {
+  #private(name: string, request: ImitatedRequest): unknown {
     const params = new URLSearchParams(request.body);
     this.#authenticate(name, request, params);
     const id = params.get('cl_ord_id');
@@ -126,9 +130,9 @@ export class LoopbackKraken extends LoopbackExchange {
       }
       case 'BalanceEx':
         return Object.fromEntries(
-          [...this.balances].map(([coin, amount]) => [
+          Object.entries(this.balances).map(([coin, amount]) => [
             nameOf(coin),
-            { balance: amount.toFixed(), hold_trade: this.locked.get(coin) ?? '0.0000000000' },
+            { balance: amount, hold_trade: this.locked[coin] ?? '0.0000000000' },
           ]),
         );
       case 'DepositStatus':
@@ -141,29 +145,32 @@ export class LoopbackKraken extends LoopbackExchange {
   }
 
   /** https://docs.kraken.com/api/docs/guides/spot-rest-auth */
-  #authenticate(name: string, { url, headers, body }: LoopbackRequest, params: URLSearchParams): void {
+  #authenticate(name: string, { url, headers, body }: ImitatedRequest, params: URLSearchParams): void {
     const nonce = params.get('nonce') ?? '';
     const digest = createHash('sha256')
       .update(nonce + body)
       .digest();
-    const keys: readonly ExchangeKey[] = [this, this.funding];
-    const account = keys.find(({ key }) => key === headers['api-key']);
-    const sign = createHmac('sha512', Buffer.from(account?.secret ?? '', 'base64'))
+    const { key, secret } = [this, this.funding].find((one) => one.key === headers['api-key']) ?? {};
+    const sign = createHmac('sha512', Buffer.from(secret ?? '', 'base64'))
       .update(url.pathname)
       .update(digest)
       .digest('base64');
-    if (!account || headers['api-sign'] !== sign) throw new Error('EAPI:Invalid key');
-    const last = this.#nonces.get(account.key) ?? 0n;
-    if (!/^\d+$/.test(nonce) || BigInt(nonce) <= last) throw new Error('EAPI:Invalid nonce');
-    this.#nonces.set(account.key, BigInt(nonce));
-    if ((account === this.funding) !== fundingCalls.includes(name)) throw new Error('EGeneral:Permission denied');
+    if (key === undefined || headers['api-sign'] !== sign) throw new Error('EAPI:Invalid key');
+    if (!/^\d+$/.test(nonce) || BigInt(nonce) <= (this.#nonces.get(key) ?? 0n)) throw new Error('EAPI:Invalid nonce');
+    this.#nonces.set(key, BigInt(nonce));
+    const struck = this.struck(key);
+    if (struck !== null) throw new Error(struck === 'freeze' ? 'EGeneral:Permission denied' : 'EAPI:Invalid key');
+    if ((key === this.funding.key) !== fundingCalls.includes(name)) throw new Error('EGeneral:Permission denied');
   }
 
   /** https://docs.kraken.com/api/docs/rest-api/get-status-recent-deposits and the page next to it. */
   #list(kind: MovementKind, params: URLSearchParams): unknown {
-    const rows = this.listed(kind, Number(params.get('start') ?? '0') * 1000, Number.POSITIVE_INFINITY);
-    const limit = Math.min(Number(params.get('limit') ?? (kind === 'deposit' ? '25' : '500')), this.pageSize);
     const cursor = params.get('cursor') ?? 'false';
+    const isFirst = ['true', 'false'].includes(cursor);
+    const sinceMs = Number(params.get('start') ?? '0') * 1000;
+    const rows = this.listed({ kind, sinceMs, untilMs: Number.POSITIVE_INFINITY, isFirst });
+    if (rows === null) throw new Error('EService:Unavailable');
+    const limit = Math.min(Number(params.get('limit') ?? (kind === 'deposit' ? '25' : '500')), this.pageSize);
     if (cursor === 'false') return rows.slice(0, limit).map(movement);
     const before = Buffer.from(cursor, 'base64').toString();
     const begin = cursor === 'true' ? 0 : rows.findIndex(({ reference }) => reference === before) + 1;
@@ -178,7 +185,7 @@ export class LoopbackKraken extends LoopbackExchange {
 
   #add(params: URLSearchParams): unknown {
     const given = Object.fromEntries(params);
-    const symbol = [...this.books.keys()].find((one) => idOf(one) === given.pair);
+    const [symbol, book] = this.#bookOf(given.pair);
     if (!symbol) throw new Error('EQuery:Unknown asset pair');
     const { cl_ord_id: clientId = '', volume: amount = '', price: limit = '', deadline = '' } = given;
     if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(clientId))
@@ -186,10 +193,10 @@ export class LoopbackKraken extends LoopbackExchange {
     if (given.ordertype !== 'limit' || given.timeinforce !== 'IOC' || given.oflags !== 'fciq') {
       throw new Error('EGeneral:Invalid arguments');
     }
-    const lateMs = Date.now() - new Date(deadline).getTime();
+    const lateMs = systemMs() - new Date(deadline).getTime();
     if (!(lateMs < 0)) throw new Error('EService:Deadline elapsed');
     if (lateMs < -60_000) throw new Error('EGeneral:Invalid arguments:deadline');
-    if ((amount.split('.')[1] ?? '').length > 8 || (limit.split('.')[1] ?? '').length > 2) {
+    if ((amount.split('.')[1] ?? '').length > 8 || (limit.split('.')[1] ?? '').length > decimalsOf(book)) {
       throw new Error('EOrder:Invalid price');
     }
     const side = given.type === 'buy' ? 'buy' : 'sell';
@@ -199,7 +206,12 @@ export class LoopbackKraken extends LoopbackExchange {
   }
 
   #coins(): string[] {
-    return [...new Set([...this.books.keys()].flatMap((symbol) => symbol.split('/')))];
+    return [...new Set(Object.keys(this.books).flatMap((symbol) => symbol.split('/')))];
+  }
+
+  /** The symbol and the book of a pair; neither where there is none. */
+  #bookOf(id: string | undefined): [symbol: string, book: ImitatedBook] | [undefined?, undefined?] {
+    return Object.entries(this.books).find(([symbol]) => idOf(symbol) === id) ?? [];
   }
 }
 
@@ -211,7 +223,7 @@ function nameOf(coin: string): string {
   return `${name === plain ? plain : name.slice(1)}.${suffix}`;
 }
 
-function movement({ kind, reference, coin, network, txid, address, amount, fee, state, told, atMs }: LoopbackMovement) {
+function movement({ kind, reference, coin, network, txid, address, amount, fee, state, told, atMs }: ImitatedMovement) {
   const [status, property] = (told ?? words[state][kind]).split(' ');
   const moved = kind === 'deposit' ? new Big(amount).plus(fee) : new Big(amount).minus(fee);
   return {
@@ -235,10 +247,10 @@ function idOf(symbol: string): string {
 }
 
 function asset(coin: string): object {
-  return { aclass: 'currency', altname: nameOf(coin).slice(-3), decimals: 10, display_decimals: 5, status: 'enabled' };
+  return { aclass: 'currency', altname: (krakenNames[coin] ?? `-${coin}`).slice(1), decimals: 10, display_decimals: 5, status: 'enabled' };
 }
 
-function pair(symbol: string): object {
+function pair(symbol: string, book: ImitatedBook): object {
   const [base = '', quote = ''] = symbol.split('/');
   return {
     altname: idOf(symbol),
@@ -249,7 +261,7 @@ function pair(symbol: string): object {
     quote: nameOf(quote),
     lot: 'unit',
     cost_decimals: 5,
-    pair_decimals: 2,
+    pair_decimals: decimalsOf(book),
     lot_decimals: 8,
     lot_multiplier: 1,
     leverage_buy: [],
@@ -261,25 +273,25 @@ function pair(symbol: string): object {
     margin_stop: 40,
     ordermin: '0.0001',
     costmin: '0.5',
-    tick_size: '0.01',
+    tick_size: stepOf(decimalsOf(book)),
     status: 'online',
   };
 }
 
-function info(order: LoopbackOrder): object {
+function info(order: ImitatedOrder): object {
   const { clientId, amount, filled, cost, fee, side, symbol } = order;
   return {
     refid: null,
     userref: 0,
     cl_ord_id: clientId,
-    status: filled.eq(amount) ? 'closed' : 'canceled',
-    opentm: Date.now() / 1000,
-    closetm: Date.now() / 1000,
+    status: new Big(filled).eq(amount) ? 'closed' : 'canceled',
+    opentm: systemMs() / 1000,
+    closetm: systemMs() / 1000,
     descr: { pair: idOf(symbol), type: side, ordertype: 'limit' },
-    vol: amount.toFixed(),
-    vol_exec: filled.toFixed(),
-    cost: cost.toFixed(),
-    fee: fee.toFixed(),
+    vol: amount,
+    vol_exec: filled,
+    cost,
+    fee,
     price: '0',
     oflags: 'fciq',
   };
