@@ -215,7 +215,8 @@ export class SandboxVenue {
     const open = new Set<string>();
     for (const output of outputs) {
       // Coins with another memo, and of other kinds, are lost.
-      const row = tags.get(output.chain) === output.tag ? (known.get(output.key) ?? this.#deposit(state, output)) : null;
+      const row =
+        tags.get(output.chain) === output.tag ? (known.get(output.key) ?? this.#deposit(state, output)) : null;
       if (!row) continue;
       if (row.state !== 'done' && isFinal(output)) creditFinal(state, row);
       if (row.state !== 'done') open.add(output.key);
