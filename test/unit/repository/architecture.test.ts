@@ -163,7 +163,6 @@ const layers: Record<string, readonly string[]> = {
     'settlement/rows',
     'settlement/rules',
     'settlement/scan',
-    'settlement/trade',
     'settlement/turns',
   ],
   settlement: [
@@ -181,7 +180,6 @@ const layers: Record<string, readonly string[]> = {
     'settlement/rules',
     'settlement/scan',
     'settlement/trade',
-    'settlement/treasury',
     'settlement/treasury',
     'settlement/turns',
   ],
