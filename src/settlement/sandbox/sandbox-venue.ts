@@ -109,16 +109,20 @@ export class SandboxVenue {
 
   #react(request: ImitatedRequest, isLate: boolean): Promise<Reaction> {
     return this.#store.change((state) => {
-      state.books = this.#books.of(this.#options.catalogue.coins());
+      state.books = this.#books.of(this.#coins());
       this.#exchange.state = state;
       return this.#exchange.react(request, isLate);
     });
   }
 
+  #coins(): readonly string[] {
+    return [...new Set(this.#options.catalogue.rows.map(({ coin }) => coin))];
+  }
+
   /** Gives the account its first coins, and an address on each chain. */
   #prepare(state: ExchangeState): void {
     const { catalogue, cash } = this.#options;
-    for (const coin of new Set([cash, ...catalogue.coins()])) {
+    for (const coin of [cash, ...this.#coins()]) {
       const price = this.#books.price(coin);
       if (state.balances[coin] !== undefined || !price) continue;
       state.balances[coin] = floorTo(new Big(coin === cash ? firstCashUsd : firstUsd).div(price), 8).toFixed();
@@ -174,9 +178,9 @@ export class SandboxVenue {
   /** Two withdrawals on one chain that wait for each other; null while there is one only. */
   #pairOf(state: ExchangeState, row: ImitatedMovement): ImitatedMovement[] | null {
     const chain = chainOf(row);
-    const other = state.movements.find(
-      (one) => one !== row && one.fault === 'two_in_one' && one.payment?.txid === null && chainOf(one) === chain,
-    );
+    const other = state.movements
+      .filter((one) => one !== row && one.state === 'pending' && one.payment?.txid === null)
+      .find((one) => one.fault === 'two_in_one' && chainOf(one) === chain);
     return other ? [row, other] : null;
   }
 
@@ -193,11 +197,12 @@ export class SandboxVenue {
     }
   }
 
-  /** What a withdrawal pays; null for a coin that the catalogue has no longer. */
+  /** What a withdrawal pays; null for a coin that the catalogue has no longer, and for nothing. */
   #output({ coin, payment, address, tag, amount, fee, fault }: ImitatedMovement): SandboxOutput | null {
     const asset = this.#options.catalogue.find(coin, payment?.network ?? '');
     if (!asset || address === null) return null;
-    const net = new Big(amount).minus(fee);
+    const net = floorTo(new Big(amount).minus(fee), asset.decimals);
+    if (net.lte('0')) return null;
     const short = floorTo(net.times(shortPart), asset.decimals);
     const paid = fault === 'short' && short.gt('0') ? short : net;
     return { to: address, tag, contract: asset.contract, amount: toUnits(paid, asset.decimals) };
