@@ -6,8 +6,8 @@ import {
   freshState,
   type ImitatedBook,
   type ImitatedLevel,
-  type ImitatedOrder,
   type ImitatedMovement,
+  type ImitatedOrder,
   keepNewest,
   nextId,
 } from './exchange-state.ts';
@@ -231,7 +231,8 @@ export abstract class ImitatedExchange {
       [feeCoin, fee.times('-1')],
     ] as const;
     const after = new Map<string, Big>();
-    for (const [coin, change] of changes) after.set(coin, (after.get(coin) ?? new Big(this.balance(coin))).plus(change));
+    for (const [coin, change] of changes)
+      after.set(coin, (after.get(coin) ?? new Big(this.balance(coin))).plus(change));
     const needed = side === 'buy' ? new Big(amount).times(limit) : new Big(amount);
     const has = new Big(this.balance(side === 'buy' ? quote : base));
     if (

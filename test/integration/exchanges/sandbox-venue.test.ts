@@ -249,7 +249,9 @@ describe.each([
     };
     const tooMuch = await refused('withdraw', '--coin', 'BTC', '--network', 'BTC', '--amount', '1000000');
     expect(tooMuch).toContain('BTC only');
-    expect(await refused('withdraw', '--coin', 'BTC', '--network', 'BTC', '--amount', '0.00000001')).toContain('the fee');
+    expect(await refused('withdraw', '--coin', 'BTC', '--network', 'BTC', '--amount', '0.00000001')).toContain(
+      'the fee',
+    );
     expect(await refused('withdraw', '--coin', 'BTC', '--network', 'LTC', '--amount', '1')).toContain('no BTC on LTC');
     expect(await refused('credit', '--coin', 'BTC', '--amount', '-1000000')).toContain('BTC only');
     const unknown = await refused('fault', 'earthquake');
