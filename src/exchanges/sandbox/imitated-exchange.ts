@@ -183,7 +183,8 @@ export abstract class ImitatedExchange {
   protected listed({ kind, sinceMs, untilMs, isFirst }: AskedList): ImitatedMovement[] | null {
     if (!isFirst && strike(this.state, 'list_broken')) return null;
     const rows = this.movements
-      .filter((movement) => movement.kind === kind && movement.atMs >= sinceMs && movement.atMs <= untilMs)
+      .filter((movement) => movement.kind === kind && !movement.isGone)
+      .filter(({ atMs }) => atMs >= sinceMs && atMs <= untilMs)
       .sort((a, b) => b.atMs - a.atMs || (a.reference < b.reference ? 1 : -1));
     if (isFirst && strike(this.state, 'list_incomplete')) rows.shift();
     if (isFirst) for (const row of rows) row.shown = Math.min((row.shown ?? 0) + 1, mostShown);
