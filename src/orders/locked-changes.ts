@@ -132,6 +132,13 @@ async function lockedOrder(em: EntityManager, scope: PartnerScope | StaffScope, 
   return order;
 }
 
+/** Who asked for a change, as it stands in the transaction of the change. */
+interface Asker {
+  readonly live: boolean;
+  readonly active: boolean;
+  readonly isSignedOut: boolean;
+}
+
 /**
  * Refuses a key that was revoked, a member who was removed, was signed out or lost the role, and a
  * partner that was switched off, since the request was admitted.
@@ -139,13 +146,14 @@ async function lockedOrder(em: EntityManager, scope: PartnerScope | StaffScope, 
 async function refuseEnded(em: EntityManager, caller: Caller, now: Date): Promise<void> {
   const [asker] =
     caller.kind === 'key'
-      ? await sql<{ live: boolean; active: boolean }>(
+      ? await sql<Asker>(
           em,
-          `select k.revoked_at is null and (k.expires_at is null or k.expires_at > ?) as live, p.status = 'active' as active
+          `select k.revoked_at is null and (k.expires_at is null or k.expires_at > ?) as live,
+                  p.status = 'active' as active, false as "isSignedOut"
              from api_key k join partner p on p.id = k.partner_id where k.key_id = ?`,
           [now, caller.keyId],
         )
-      : await sql<{ live: boolean; active: boolean; isSignedOut: boolean }>(
+      : await sql<Asker>(
           em,
           `select m.removed_at is null and m.role = any(?::text[]) as live, p.status = 'active' as active,
                   s.ended_at is not null as "isSignedOut"

@@ -408,37 +408,37 @@ describeInBrowser('the cabinet', () => {
           body: (await answer.text()).slice(0, 30),
         }),
     ],
-  ] satisfies readonly (readonly [string, Parameters<typeof meetFirst>[2]])[])(
-    'makes one endpoint and one secret when the answer is %s',
-    async (way, meet) => {
-      const { gateway, receivers } = setup;
-      const name = way.replace(' ', '-');
-      const { page } = await setup.member('developer', '/webhooks');
-      const again = async (button: string): Promise<string> => {
-        await dialog(page).getByRole('button', { name: button, exact: true }).click();
-        await dialog(page).getByText('it is not known whether this was done').waitFor();
-        await dialog(page).getByRole('button', { name: button, exact: true }).click();
-        return takeSecret(page);
-      };
-      await meetFirst(page, '**/partner/webhook-endpoints', meet);
-      await page.getByRole('button', { name: 'Add an endpoint' }).click();
-      await page.getByLabel('URL').fill(receivers.url(name, '/hook'));
-      const first = await again('Add an endpoint');
-      const card = page.locator('.endpoint').filter({ hasText: `${name}.hooks.test` });
-      await card.getByRole('button', { name: 'New secret' }).waitFor();
-      expect(await card.count()).toBe(1);
+  ] satisfies readonly (readonly [
+    string,
+    Parameters<typeof meetFirst>[2],
+  ])[])('makes one endpoint and one secret when the answer is %s', async (way, meet) => {
+    const { gateway, receivers } = setup;
+    const name = way.replace(' ', '-');
+    const { page } = await setup.member('developer', '/webhooks');
+    const again = async (button: string): Promise<string> => {
+      await dialog(page).getByRole('button', { name: button, exact: true }).click();
+      await dialog(page).getByText('it is not known whether this was done').waitFor();
+      await dialog(page).getByRole('button', { name: button, exact: true }).click();
+      return takeSecret(page);
+    };
+    await meetFirst(page, '**/partner/webhook-endpoints', meet);
+    await page.getByRole('button', { name: 'Add an endpoint' }).click();
+    await page.getByLabel('URL').fill(receivers.url(name, '/hook'));
+    const first = await again('Add an endpoint');
+    const card = page.locator('.endpoint').filter({ hasText: `${name}.hooks.test` });
+    await card.getByRole('button', { name: 'New secret' }).waitFor();
+    expect(await card.count()).toBe(1);
 
-      await meetFirst(page, '**/rotate-secret', meet);
-      await card.getByRole('button', { name: 'New secret' }).click();
-      const second = await again('New secret');
-      await gateway.order();
-      await setup.send();
-      const [delivery] = receivers.of(name);
-      if (!delivery) throw new Error('nothing was delivered');
-      // A second rotation would have ended the secret that the receiver has.
-      expect([first, second].map((secret) => isVerified(delivery, secret, gateway.clock.now()))).toEqual([true, true]);
-    },
-  );
+    await meetFirst(page, '**/rotate-secret', meet);
+    await card.getByRole('button', { name: 'New secret' }).click();
+    const second = await again('New secret');
+    await gateway.order();
+    await setup.send();
+    const [delivery] = receivers.of(name);
+    if (!delivery) throw new Error('nothing was delivered');
+    // A second rotation would have ended the secret that the receiver has.
+    expect([first, second].map((secret) => isVerified(delivery, secret, gateway.clock.now()))).toEqual([true, true]);
+  });
 
   it('does not praise a test that the endpoint refused', async () => {
     const { gateway, receivers } = setup;

@@ -84,8 +84,7 @@ export function addressOf(name: Operation, path: Readonly<Record<string, string>
   return `${base}${place}${given.length === 0 ? '' : `?${new URLSearchParams(given)}`}`;
 }
 
-const unanswered = (): GatewayError =>
-  new GatewayError('offline', 'the gateway does not answer; it may be restarting');
+const unanswered = (): GatewayError => new GatewayError('offline', 'the gateway does not answer; it may be restarting');
 
 async function once<Name extends Operation>(
   name: Name,
