@@ -336,22 +336,6 @@ describeInBrowser('the cabinet', () => {
     });
   });
 
-  it('follows a role that was taken away while its page is open', async () => {
-    const { gateway, receivers } = setup;
-    const body = { url: receivers.url('role', '/hook') };
-    await gateway.call('POST', '/partner/webhook-endpoints', { key: gateway.key, body });
-    const { page } = await setup.member('developer', '/webhooks');
-    const waiting = page.getByRole('button', { name: 'Waiting' }).first();
-    await waiting.waitFor();
-    await gateway.query(
-      `update partner_member set role = 'viewer' where id = (select id from partner_member order by id desc limit 1)`,
-    );
-    await waiting.click();
-    await page.getByText('Your role does not show this page').waitFor();
-    const shown = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Webhooks' });
-    expect(await shown.count()).toBe(0);
-  });
-
   it('adds an endpoint with a secret shown once, and marks a replay as a redelivery', async () => {
     const { page } = await setup.member('developer', '/webhooks');
     await page.getByRole('button', { name: 'Add an endpoint' }).click();
@@ -449,6 +433,22 @@ describeInBrowser('the cabinet', () => {
     const card = page.locator('.endpoint').filter({ hasText: 'broken.hooks.test' });
     await card.getByRole('button', { name: 'Send a test event' }).click();
     await setup.sendUntil(card.locator('.bad-text').filter({ hasText: 'did not accept the test event' }).waitFor());
+  });
+
+  it('follows a role that was taken away while its page is open', async () => {
+    const { gateway, receivers } = setup;
+    const body = { url: receivers.url('role', '/hook') };
+    await gateway.call('POST', '/partner/webhook-endpoints', { key: gateway.key, body });
+    const { page } = await setup.member('developer', '/webhooks');
+    const waiting = page.getByRole('button', { name: 'Waiting' }).first();
+    await waiting.waitFor();
+    await gateway.query(
+      `update partner_member set role = 'viewer' where id = (select id from partner_member order by id desc limit 1)`,
+    );
+    await waiting.click();
+    await page.getByText('Your role does not show this page').waitFor();
+    const shown = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Webhooks' });
+    expect(await shown.count()).toBe(0);
   });
 
   it('goes one page on, also when the button is pressed twice', async () => {
