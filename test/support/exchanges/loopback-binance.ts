@@ -115,8 +115,7 @@ export class LoopbackBinance extends LoopbackExchange {
   #signed({ headers }: LoopbackRequest, query: string, { key, secret }: ExchangeKey = this): URLSearchParams {
     const [text = '', signature] = query.split('&signature=');
     const params = new URLSearchParams(text);
-    if (headers['x-mbx-apikey'] !== key)
-      throw new Refusal(-2015, 'Invalid API-key, IP, or permissions for action.');
+    if (headers['x-mbx-apikey'] !== key) throw new Refusal(-2015, 'Invalid API-key, IP, or permissions for action.');
     if (createHmac('sha256', secret).update(text).digest('hex') !== signature) {
       throw new Refusal(-1022, 'Signature for this request is not valid.');
     }
@@ -135,7 +134,8 @@ export class LoopbackBinance extends LoopbackExchange {
     const limit = Number(params.get('limit') ?? '1000');
     const offset = Number(params.get('offset') ?? '0');
     if (!(limit >= 1 && limit <= 1000)) throw new Refusal(-1130, "Data sent for parameter 'limit' is not valid.");
-    if (!(untilMs - sinceMs < ninetyDaysMs)) throw new Refusal(-1127, 'More than 90 days between startTime and endTime.');
+    if (!(untilMs - sinceMs < ninetyDaysMs))
+      throw new Refusal(-1127, 'More than 90 days between startTime and endTime.');
     const rows = this.listed(kind, sinceMs, untilMs).slice(offset, offset + Math.min(limit, this.pageSize));
     return rows.map(kind === 'deposit' ? deposit : withdrawal);
   }

@@ -219,11 +219,17 @@ describe('settings of exchanges', () => {
     [{ ...live, VENUE: 'kraken', VENUE_KEY: 'key' }, /^VENUE=kraken also needs VENUE_SECRET/],
     [{ ...venue, PRICE_SOURCES: '' }, /set PRICE_SOURCES/],
     [{ ...venue, VENUE: 'binance' }, /VENUE_CASH=USDT/],
-    [{ VENUE_FUNDING_KEY: 'key', VENUE_FUNDING_SECRET: 'secret' }, /^VENUE_FUNDING_KEY and .* need an exchange as VENUE/],
+    [
+      { VENUE_FUNDING_KEY: 'key', VENUE_FUNDING_SECRET: 'secret' },
+      /^VENUE_FUNDING_KEY and .* need an exchange as VENUE/,
+    ],
     [{ ...live, VENUE: 'inventory', VENUE_FUNDING_SECRET: 'secret' }, /need an exchange as VENUE/],
     [{ ...venue, VENUE_FUNDING_KEY: 'other' }, /belong together/],
     [{ ...venue, VENUE_FUNDING_SECRET: 'secret' }, /belong together/],
-    [{ ...venue, VENUE_FUNDING_KEY: 'key', VENUE_FUNDING_SECRET: 'secret' }, /^VENUE_FUNDING_KEY is VENUE_KEY: .*reads/],
+    [
+      { ...venue, VENUE_FUNDING_KEY: 'key', VENUE_FUNDING_SECRET: 'secret' },
+      /^VENUE_FUNDING_KEY is VENUE_KEY: .*reads/,
+    ],
     [{ ...venue, VENUE_CASH: 'dollars' }, /^VENUE_CASH='dollars'.*a good value: USD$/],
   ])('refuse %j', (environment, problem) => {
     const problems = problemsOf(environment);
