@@ -512,6 +512,24 @@ describe('the key that reads', () => {
     expect(answers.map((answer) => answer.length)).toEqual([0, 3, 4, 0, 0, 0]);
   });
 
+  it('waits at Kraken for its own answers only, one request after the other', async () => {
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    loopbacks.kraken.onRequest = (_number, path) => (path.endsWith('/BalanceEx') ? held : undefined);
+    const own = open('kraken', {}, { requestTimeoutMs: 30_000 });
+    const reads = () => loopbacks.kraken.asked.filter((path) => /BalanceEx|Status$/.test(path));
+    await asking(own, 'kraken', async (account) => {
+      const holdings = account.holdings();
+      const deposits = account.movements('deposit', lately());
+      const order = { clientId: '9cc788d8-9c00-8b25-84d3-26d93603948d', base: 'BTC', quote: 'USD' };
+      expect(await own.ask('kraken', 'find', order)).toEqual([]);
+      expect(reads()).toEqual(['POST /0/private/BalanceEx']);
+      release();
+      expect(await holdings).toHaveLength(4);
+      expect(await deposits).toEqual([]);
+    });
+    expect(reads()).toEqual(['POST /0/private/BalanceEx', 'POST /0/private/DepositStatus']);
+  });
+
   it.each(names)('moves nothing, at %s: no request but these is ever signed', async (name) => {
     const [base, quote] = ['BTC', name === 'kraken' ? 'USD' : 'USDT'];
     const trading = new TradingAccount(name, processes[name]);
