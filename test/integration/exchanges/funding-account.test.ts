@@ -4,7 +4,7 @@ import { openVenue } from '../../../src/app/open-venue.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { createLog } from '../../../src/base/log.ts';
 import { loadConfig } from '../../../src/config/load-config.ts';
-import type { MovementKind, MovementState } from '../../../src/exchanges/exchange.ts';
+import type { MovementKind } from '../../../src/exchanges/exchange.ts';
 import { ExchangeProcess, type ExchangeProcessOptions } from '../../../src/exchanges/exchange-process.ts';
 import { FundingAccount } from '../../../src/exchanges/funding-account.ts';
 import type { Fault } from '../../../src/exchanges/sandbox/exchange-state.ts';
@@ -118,7 +118,7 @@ describe('the holdings', () => {
 });
 
 describe('a movement', () => {
-  const states: Record<Name, Record<MovementKind, Record<string, MovementState>>> = {
+  const states: Record<Name, Record<MovementKind, { readonly [told: string]: unknown }>> = {
     kraken: {
       deposit: {
         Initial: 'pending',
@@ -509,6 +509,24 @@ describe('the key that reads', () => {
       trading.find(order),
     ]);
     expect(answers.map((answer) => answer.length)).toEqual([0, 3, 4, 0, 0, 0]);
+  });
+
+  it('waits at Kraken for its own answers only, one request after the other', async () => {
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    loopbacks.kraken.onRequest = (_number, path) => (path.endsWith('/BalanceEx') ? held : undefined);
+    const own = open('kraken', {}, { requestTimeoutMs: 30_000 });
+    const reads = () => loopbacks.kraken.asked.filter((path) => /BalanceEx|Status$/.test(path));
+    await asking(own, 'kraken', async (account) => {
+      const holdings = account.holdings();
+      const deposits = account.movements('deposit', lately());
+      const order = { clientId: '9cc788d8-9c00-8b25-84d3-26d93603948d', base: 'BTC', quote: 'USD' };
+      expect(await own.ask('kraken', 'find', order)).toEqual([]);
+      expect(reads()).toEqual(['POST /0/private/BalanceEx']);
+      release();
+      expect(await holdings).toHaveLength(4);
+      expect(await deposits).toEqual([]);
+    });
+    expect(reads()).toEqual(['POST /0/private/BalanceEx', 'POST /0/private/DepositStatus']);
   });
 
   it.each(names)('moves nothing, at %s: no request but these is ever signed', async (name) => {
