@@ -162,7 +162,7 @@ const classifiedSql = `
          -case when m.reference is null then a.amount when m.kind = 'deposit' then m.amount else -m.amount end as amount
     from staff_action a
     left join venue_movement m on m.venue = a.venue and m.kind = a.movement_kind and m.reference = a.reference
-   where a.action = 'venue_classify' and a.state = 'done'`;
+   where a.action = 'venue_classify' and a.state = 'done' and (a.reference is null or m.part = 'classified')`;
 
 /** Compares the accounts that follow from rows alone. */
 export async function checkAccounts(em: EntityManager, tally: Tally): Promise<void> {

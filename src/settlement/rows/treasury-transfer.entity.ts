@@ -72,6 +72,10 @@ export class TreasuryTransfer {
   @Property({ type: 'decimal', precision: 38, scale: 18 })
   writtenOff!: string;
 
+  /** A remainder beyond a rounding that two members called a cost. */
+  @Property({ type: 'decimal', precision: 38, scale: 18 })
+  acceptedRest!: string;
+
   /** Number of its entries, which numbers the next one. */
   @Property({ type: 'integer' })
   entries!: number;

@@ -121,9 +121,10 @@ export async function compareBalances(orm: MikroORM, comparison: Comparison): Pr
              left join moving m on m.coin = c.coin
          )
          insert into venue_balance as b
-                (venue, coin, total, free, read_at, compared_total, booked, in_flight, compared_at, differing)
+                (venue, coin, total, free, read_at, compared_total, booked, in_flight, compared_at, differing,
+                differing_since)
          select ?, coin, total, free, ?, total, booked, in_flight, ?,
-                (total - in_flight <> booked)::int
+                (total - in_flight <> booked)::int, case when total - in_flight <> booked then ?::timestamptz end
            from found
          on conflict (venue, coin) do update
             set compared_total = excluded.compared_total, booked = excluded.booked, in_flight = excluded.in_flight,
@@ -131,8 +132,10 @@ export async function compareBalances(orm: MikroORM, comparison: Comparison): Pr
                 differing = case when excluded.differing = 0 then 0
                                  when b.compared_total - b.in_flight - b.booked
                                       = excluded.compared_total - excluded.in_flight - excluded.booked
-                                 then b.differing + 1 else 1 end`,
-        [`venue:${venue}`, ...Array<string>(8).fill(venue), readAt, now],
+                                 then b.differing + 1 else 1 end,
+                differing_since = case when excluded.differing > 0
+                                       then coalesce(b.differing_since, excluded.differing_since) end`,
+        [`venue:${venue}`, ...Array<string>(8).fill(venue), readAt, now, now],
       );
     }
     await sql(em, 'update venue_account set balances_at = ? where venue = ?', [readAt, venue]);

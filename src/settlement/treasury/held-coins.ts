@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from '../../base/db/sql.ts';
-import { lastingComparisons } from './venue-decisions.ts';
+import { lastingComparisons } from '../../ledger/ledger.ts';
 
 /**
  * Whether trades of these coins are held: a withdrawal of one is none of ours, or the exchange has

@@ -77,12 +77,13 @@ export function settleTransfer(
   const left = new Big(transfer.bookedAmount).minus(transfer.bookedFee);
   const rest = left.minus(transfer.arrived);
   const hasArrived = new Big(transfer.arrived).gt(none);
-  const isWhole = hasArrived && left.gt(none) && rest.abs().lte(left.times(tolerated));
+  const isAccepted = !rest.eq(none) && rest.eq(transfer.acceptedRest);
+  const isWhole = isAccepted || (hasArrived && left.gt(none) && rest.abs().lte(left.times(tolerated)));
   const bookings = writeOff(transfer, isWhole ? rest : none, now);
   transfer.problem = null;
   if (movement.state === 'returned' && transfer.movementKind === 'withdrawal') {
     transfer.state = 'returned';
-    if (hasArrived) transfer.problem = 'arrived_after_end';
+    if (hasArrived && !isAccepted) transfer.problem = 'arrived_after_end';
   } else if (isWhole) {
     const isOpen = transfer.movementKind === 'deposit' && movement.state === 'locked';
     transfer.state = isOpen ? 'arrived' : movement.state === 'returned' ? 'returned' : 'done';

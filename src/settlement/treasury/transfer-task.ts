@@ -364,6 +364,7 @@ export function newTransfer(
     bookedFee: '0',
     arrived: '0',
     writtenOff: '0',
+    acceptedRest: '0',
     entries: 0,
     problem: null,
     createdAt: now,
@@ -377,7 +378,7 @@ function missingOf(transfer: TreasuryTransfer, movement: VenueMovement, seen: Bi
     return movement.state === 'returned' ? maxOf(none, new Big(transfer.bookedAmount).minus(transfer.arrived)) : none;
   }
   const net = floorTo(new Big(movement.amount).minus(movement.fee), decimals);
-  return seen.gt(none) ? none : net;
+  return maxOf(none, net.minus(seen));
 }
 
 /**

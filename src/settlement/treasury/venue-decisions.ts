@@ -3,17 +3,17 @@ import { sql } from '../../base/db/sql.ts';
 import { AppError } from '../../base/errors.ts';
 import { Big, formatDecimal, isStorable, parseDecimal } from '../../base/money.ts';
 import { type MovementKind, movementKinds } from '../../exchanges/exchange.ts';
-import { type Account, book, type LedgerLine, line, minus } from '../../ledger/ledger.ts';
+import { type Account, book, bookAll, type LedgerLine, lastingComparisons, line, minus } from '../../ledger/ledger.ts';
 import { venueAccount } from '../rows/liquidity-venue.ts';
 import type { StaffAction, VenueClass } from '../rows/staff-action.entity.ts';
+import { TreasuryTransfer } from '../rows/treasury-transfer.entity.ts';
 import { VenueMovement } from '../rows/venue-movement.entity.ts';
+import { inTransit, settleTransfer } from './transfer-entries.ts';
 
 // What two members decide about our account at an exchange. Each runs in the caller's transaction.
 
 /** What the members know when they decide. An older comparison may lack something. */
 const freshMs = 300_000;
-/** A difference counts once this many comparisons in a row found it. */
-export const lastingComparisons = 2;
 
 /** The account of the books against which each class stands. */
 const accounts: Readonly<Record<VenueClass, Account>> = {
@@ -41,6 +41,9 @@ export type StoredSubject = Pick<StaffAction, 'movementKind' | 'reference' | 'co
  */
 export function subjectOf({ kind, reference, coin, amount }: VenueSubject): StoredSubject {
   if (reference !== undefined) {
+    if (coin !== undefined || amount !== undefined) {
+      throw new AppError('invalid_value', 'a movement has its own coin and amount; leave them out');
+    }
     const movementKind = movementKinds.find((one) => one === kind);
     if (!movementKind) throw new AppError('invalid_value', `the kind of a movement is ${movementKinds.join(' or ')}`);
     return { movementKind, reference, coin: null, amount: null };
@@ -88,13 +91,14 @@ export async function openVenueAccount(em: EntityManager, venue: string, now: Da
   await sql(em, 'update venue_account set opened_at = ? where venue = ?', [now, venue]);
   await sql(
     em,
-    'update venue_balance set booked = compared_total - in_flight, differing = 0 where venue = ? and compared_at is not null',
+    'update venue_balance set booked = compared_total - in_flight, differing = 0, differing_since = null where venue = ? and compared_at is not null',
     [venue],
   );
 }
 
 /**
- * Books a movement that is none of ours, or a difference of a coin, as what members say it is.
+ * Books a movement that is none of ours, or a difference of a coin, as what members say it is. Of a
+ * transfer with a problem, they call what is left in transit a cost.
  *
  * @throws AppError action_not_possible
  */
@@ -102,6 +106,14 @@ export async function classifyVenueEntry(em: EntityManager, action: StaffAction,
   const { id, venue, class: kind, movementKind, reference } = action;
   if (venue === null || kind === null) throw new Error('the proposal names no account and class');
   await lockVenueAccount(em, venue);
+  if (movementKind !== null && reference !== null) {
+    const transfer = await em.findOne(
+      TreasuryTransfer,
+      { venue, movementKind, reference },
+      { lockMode: LockMode.PESSIMISTIC_WRITE },
+    );
+    if (transfer) return acceptRest(em, transfer, kind, now);
+  }
   const { coin, amount, name } =
     movementKind !== null && reference !== null
       ? await classifiedMovement(em, venue, movementKind, reference)
@@ -117,10 +129,20 @@ export async function classifyVenueEntry(em: EntityManager, action: StaffAction,
   await sql(
     em,
     `update venue_balance set booked = booked + ?,
-            differing = case when compared_total - in_flight = booked + ? then 0 else 1 end
+            differing = case when compared_total - in_flight = booked + ? then 0 else 1 end,
+            differing_since = case when compared_total - in_flight <> booked + ? then ?::timestamptz end
       where venue = ? and coin = ? and compared_at is not null`,
-    [formatDecimal(amount), formatDecimal(amount), venue, coin],
+    [formatDecimal(amount), formatDecimal(amount), formatDecimal(amount), now, venue, coin],
   );
+}
+
+async function acceptRest(em: EntityManager, transfer: TreasuryTransfer, kind: VenueClass, now: Date): Promise<void> {
+  const { venue, movementKind, reference, problem } = transfer;
+  if (problem === null) throw notPossible(`the transfer of ${movementKind} ${reference} has no problem to decide`);
+  if (kind !== 'cost') throw notPossible("what a transfer lost on its way is a 'cost'");
+  transfer.acceptedRest = formatDecimal(inTransit(transfer));
+  const movement = await em.findOneOrFail(VenueMovement, { venue, kind: movementKind, reference });
+  await bookAll(em, settleTransfer(transfer, movement, false, now));
 }
 
 /** The amount is what the account has more by it. */
@@ -155,6 +177,17 @@ async function classifiedMovement(
 async function classifiedDifference(em: EntityManager, venue: string, action: StaffAction): Promise<Classified> {
   const { coin, amount } = action;
   if (coin === null || amount === null) throw new Error('the proposal names no difference');
+  const [unclear] = await sql<{ kind: string; reference: string }>(
+    em,
+    `select kind, reference from venue_movement
+      where venue = ? and coin = ? and part in ('open', 'foreign') and state in ('done', 'locked') limit 1`,
+    [venue, coin],
+  );
+  if (unclear) {
+    throw notPossible(
+      `${unclear.kind} ${unclear.reference} of ${coin} is not classified yet and may be the difference; classify it first`,
+    );
+  }
   const [row] = await sql<{ difference: string; differing: number }>(
     em,
     `select (compared_total - in_flight - booked)::text as difference, differing

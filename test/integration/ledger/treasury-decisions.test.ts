@@ -140,6 +140,9 @@ describe('what two members decide about the account at an exchange', () => {
     watched.account.change(reference, { state: 'done', told: 'Success' });
     await watched.turn(2);
     expect(await watched.differences()).toEqual(['venue_balance BTC on kraken -2']);
+    await expect(classify({ coin: 'BTC', amount: '-2' }, 'capital')).rejects.toThrow(
+      `withdrawal ${reference} of BTC is not classified yet and may be the difference; classify it first`,
+    );
     await classify({ kind: 'withdrawal', reference }, 'capital');
     expect(await isHeld('BTC')).toBe(false);
     expect(await watched.differences()).toEqual([]);

@@ -117,6 +117,33 @@ describe('a withdrawal by hand from the exchange to a hot wallet', () => {
     expect(await watched.transfers()).toEqual([{ reference, state: 'arrived', problem: 'short_arrival' }]);
     expect(await watched.booked('transit', 'BTC')).toBe('0.1');
     expect(await watched.differences()).toEqual([]);
+    const decision = { action: 'venue_classify', venue: 'kraken' } as const;
+    const venueSubject = { kind: 'withdrawal', reference };
+    await expect(watched.decide({ ...decision, venueSubject, class: 'capital' })).rejects.toThrow("is a 'cost'");
+    await watched.decide({ ...decision, venueSubject, class: 'cost' });
+    await watched.turn(2);
+    expect(await watched.transfers()).toEqual([{ reference, state: 'done', problem: null }]);
+    expect(await watched.booked('transit', 'BTC')).toBe('0');
+    expect(await watched.booked('treasury_cost', 'BTC')).toBe('0.1005');
+    expect(await watched.differences()).toEqual([]);
+    await expect(watched.decide({ ...decision, venueSubject, class: 'cost' })).rejects.toThrow(
+      `the transfer of withdrawal ${reference} has no problem to decide`,
+    );
+  });
+
+  it('arrives in two parts', async () => {
+    const opening = await watched.booked('opening', 'BTC');
+    const reference = await watched.withdraw('BTC', 'BTC', { gross: '1.0005', fee: '0.0005' });
+    const txid = await watched.arrive('BTC', 'BTC', '0.9');
+    watched.account.change(reference, { txid, state: 'done' });
+    await watched.mine('BTC');
+    await watched.turn(2);
+    expect((await watched.transfers())[0]?.problem).toBe('short_arrival');
+    await watched.arrive('BTC', 'BTC', '0.1');
+    await watched.mine('BTC');
+    await watched.turn(2);
+    expect(await watched.transfers()).toEqual([{ reference, state: 'done', problem: null }]);
+    await expectBookedOnce('1', '0.0005', opening);
   });
 
   it('arrives short by a rounding, which is a cost', async () => {

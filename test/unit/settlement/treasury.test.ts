@@ -29,6 +29,7 @@ function transfer(changes: Partial<TreasuryTransfer> = {}): TreasuryTransfer {
     bookedFee: '0',
     arrived: '0',
     writtenOff: '0',
+    acceptedRest: '0',
     entries: 0,
     problem: null,
     createdAt: now,

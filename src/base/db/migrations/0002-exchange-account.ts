@@ -49,8 +49,10 @@ create table venue_balance (
   compared_at timestamptz,
   -- How many comparisons in a row found the same difference; 0 without one.
   differing integer not null default 0 check (differing >= 0),
+  differing_since timestamptz,
   primary key (venue, coin),
-  check (num_nulls(compared_total, booked, in_flight, compared_at) in (0, 4))
+  check (num_nulls(compared_total, booked, in_flight, compared_at) in (0, 4)),
+  check ((differing = 0) = (differing_since is null))
 );
 
 -- A deposit or withdrawal, as the list of the exchange shows it.
@@ -113,6 +115,8 @@ create table treasury_transfer (
   -- What they say of arrivals, and of a remainder that is a cost.
   arrived numeric(38,18) not null default 0,
   written_off numeric(38,18) not null default 0,
+  -- A larger remainder that two members called a cost.
+  accepted_rest numeric(38,18) not null default 0,
   -- Numbers the entries.
   entries integer not null default 0,
   problem text check (problem in ('short_arrival', 'arrived_after_end')),
