@@ -542,7 +542,7 @@ describeInBrowser('the cabinet', () => {
     expect(pathOf(page)).toBe('/cabinet/orders?status=failed&coin=BTC');
   });
 
-  it('says when a sign-out did not reach the gateway, and signs nobody out', async () => {
+  it('says when a sign-out did not reach the gateway', async () => {
     const { page } = await setup.member('viewer', '/orders');
     await page.route('**/cabinet/api/sign-out', (route) => route.abort());
     await page.getByRole('button', { name: /^Signed in as/ }).click();
