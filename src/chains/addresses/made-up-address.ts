@@ -41,7 +41,7 @@ const makers: Readonly<Record<AddressFamily, () => string>> = {
 };
 
 /**
- * A valid address on a network that no one else has, for the sandbox only. Nobody keeps its key:
+ * A valid address on a network that no one else has, for the sandbox only. Its key is kept nowhere:
  * coins that are sent to it on a real chain are lost.
  *
  * @throws Error for a network that does not exist.

@@ -86,7 +86,7 @@ export function giveBack(state: ExchangeState, row: ImitatedMovement): void {
   change(state, row.coin, new Big(row.amount).minus(kept));
 }
 
-/** Takes note of coins that came, and credits those that are `done`. */
+/** Takes note of coins that came, and credits them where they are `done`. */
 export function takeIn(state: ExchangeState, { state: begun, ...came }: CameIn): ImitatedMovement {
   const fault = (['credit_late', 'credit_locked'] as const).find((one) => strike(state, one));
   const movement: ImitatedMovement = {

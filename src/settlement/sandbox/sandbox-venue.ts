@@ -49,7 +49,7 @@ const firstUsd = '1000000';
 const firstCashUsd = '10000000';
 /** Blocks that a deposit needs. */
 const creditDepth = 3;
-/** How many transactions of all chains may be seen out of their order. Fewer than movements kept. */
+/** Transactions of all chains that may be seen out of their order. Fewer than movements kept. */
 const lookBack = 500;
 const gone: OutputState = { isThere: false, depth: 0 };
 /** Of a deposit that comes over no chain. */
@@ -61,8 +61,8 @@ const shortPart = '0.99';
 const stolenPart = '0.01';
 
 /**
- * The sandbox venue: an imitated exchange over HTTP on this machine, which holds an account, trades
- * at the gateway's own prices, and sends and receives coins on the sandbox's chains. Its state is in
+ * The sandbox venue: an imitated exchange over HTTP on this machine. It holds an account, trades at
+ * the gateway's own prices, and sends and receives coins on the sandbox's chains. Its state is in
  * the database. Each worker serves it to itself, under keys of its own, and all share one account.
  */
 export class SandboxVenue {

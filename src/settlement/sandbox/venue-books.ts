@@ -12,7 +12,7 @@ const fewestDecimals = 2;
 const mostDecimals = 12;
 const dollar = new Big('1');
 
-/** The order books of the sandbox venue: the gateway's own prices, a small spread, and much depth. */
+/** The order books of the sandbox venue: the gateway's own prices, a small spread, much depth. */
 export class VenueBooks {
   readonly #prices: Pick<PriceBook, 'live'>;
   readonly #cash: string;

@@ -4,7 +4,7 @@ import type { ExchangeName } from '../../exchanges/exchange.ts';
 import { type ExchangeState, freshState } from '../../exchanges/sandbox/exchange-state.ts';
 
 /**
- * The state of the sandbox venue in the database, which all processes share. Whoever changes it
+ * The state of the sandbox venue in the database, which all processes share. Each writer
  * holds its row, so that changes come one after another.
  */
 export class VenueStore {
