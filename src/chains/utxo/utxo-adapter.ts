@@ -32,8 +32,8 @@ import { UtxoBuilder } from './utxo-builder.ts';
 import { rpcCode, UtxoNode } from './utxo-node.ts';
 import { totalOf } from './utxo-psbt.ts';
 import { scriptOfAddress } from './utxo-script.ts';
-import { utxoSpend } from './utxo-spend.ts';
 import { UtxoSource } from './utxo-source.ts';
+import { utxoSpend } from './utxo-spend.ts';
 import { WaitingTransfers } from './waiting-transfers.ts';
 
 export interface UtxoAdapterOptions {

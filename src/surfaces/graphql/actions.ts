@@ -4,11 +4,11 @@ import type { AuditLog } from '../../accounts/staff/audit/audit-log.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Order } from '../../orders/order.entity.ts';
 import type { Deposit } from '../../settlement/rows/deposit.entity.ts';
-import { StaffAction, type StaffActionName } from '../../settlement/rows/staff-action.entity.ts';
+import { StaffAction, type StaffActionName, type VenueClass } from '../../settlement/rows/staff-action.entity.ts';
 import { proposedActions, type StaffActions } from '../../settlement/staff-actions.ts';
 import { OrderType } from './order-types.ts';
 import type { GraphqlContext } from './server/context.ts';
-import { StaffActionEnum, StaffActionStateEnum } from './server/enumerations.ts';
+import { MovementKindEnum, StaffActionEnum, StaffActionStateEnum, VenueClassEnum } from './server/enumerations.ts';
 import { ReasonArg } from './server/reason-arg.ts';
 import { RequiresPermission } from './server/requires-permission.ts';
 import { DateTime, Decimal } from './server/scalars.ts';
@@ -16,7 +16,8 @@ import { DepositType } from './settlement.ts';
 import { StaffNameType, staffName } from './staff-types.ts';
 
 @ObjectType('OrderAction', {
-  description: 'An action of staff on an order, done or proposed for a second member to approve.',
+  description:
+    'An action of staff on an order, on payouts or on an account at an exchange, done or proposed for a second member to approve.',
 })
 export class ActionType {
   @Field(() => ID, { description: 'Id of the action.' })
@@ -33,6 +34,27 @@ export class ActionType {
 
   @Field(() => Decimal, { nullable: true, description: 'The worst price at the venue: its cash for one coin.' })
   price!: string | null;
+
+  @Field(() => String, { nullable: true, description: 'The exchange whose account the action is about.' })
+  venue!: string | null;
+
+  @Field(() => MovementKindEnum, { nullable: true, description: 'Kind of the movement there that is classified.' })
+  movementKind!: StaffAction['movementKind'];
+
+  @Field(() => String, { nullable: true, description: 'Id of that movement at the exchange.' })
+  reference!: string | null;
+
+  @Field(() => String, { nullable: true, description: 'Coin of the difference that is classified.' })
+  coin!: string | null;
+
+  @Field(() => Decimal, {
+    nullable: true,
+    description: 'How much more the exchange has of it than the books; negative where it has less.',
+  })
+  amount!: string | null;
+
+  @Field(() => VenueClassEnum, { nullable: true, description: 'What it is classified as.' })
+  class!: VenueClass | null;
 
   @Field(() => String, { description: 'Reason that the member gave.' })
   reason!: string;
@@ -81,7 +103,7 @@ export class ActionResolver {
     );
   }
 
-  @FieldResolver(() => OrderType, { nullable: true, description: 'The order; null for a deposit of no order.' })
+  @FieldResolver(() => OrderType, { nullable: true, description: 'The order; null for an action on none.' })
   order(@Root() { orderId }: StaffAction, @Ctx() { loaders }: GraphqlContext): Promise<Order | null> {
     return orderId === null ? Promise.resolve(null) : loaders.order.load(orderId);
   }
@@ -139,7 +161,8 @@ export class ActionResolver {
   }
 }
 
-function targetOf({ orderId, depositId, holdId }: StaffAction): string {
+function targetOf({ orderId, depositId, holdId, venue }: StaffAction): string {
   if (holdId !== null) return `hold:${holdId}`;
+  if (venue !== null) return `venue:${venue}`;
   return orderId === null ? `deposit:${depositId}` : `order:${orderId}`;
 }

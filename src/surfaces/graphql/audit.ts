@@ -3,7 +3,7 @@ import { validate as isUuid } from 'uuid';
 import { AuditEntry } from '../../accounts/staff/audit/audit-entry.entity.ts';
 import { AppError } from '../../base/errors.ts';
 import { AuditObjectType, AuditProposalType, auditObject, auditProposal } from './audit-objects.ts';
-import { PageArgs, PageInfoType, pageOf } from './server/connection.ts';
+import { type ListPage, listPage, PageArgs, PageInfoType, pageOf } from './server/connection.ts';
 import type { GraphqlContext } from './server/context.ts';
 import { RequiresPermission } from './server/requires-permission.ts';
 import { DateTime } from './server/scalars.ts';
@@ -72,8 +72,9 @@ export class AuditResolver {
     @Arg('to', () => DateTime, { nullable: true, description: 'Only actions before this time.' })
     to: Date | null | undefined,
     @Ctx() { em }: GraphqlContext,
-  ): Promise<AuditEntryConnectionType> {
-    const { backwards, size, cursor } = pageOf(pageArgs);
+  ): Promise<ListPage<AuditEntry>> {
+    const page = pageOf(pageArgs);
+    const { backwards, size, cursor } = page;
     for (const id of [staffId, cursor]) {
       if ((id ?? null) !== null && !isUuid(id)) {
         throw new AppError('invalid_value', `'${id?.slice(0, 40)}' is no id of this list`);
@@ -92,19 +93,7 @@ export class AuditResolver {
       },
       { orderBy: { id: backwards ? 'asc' : 'desc' }, limit: size + 1 },
     );
-    const rows = found.slice(0, size);
-    if (backwards) rows.reverse();
-    const edges = rows.map((node) => ({ node, cursor: node.id }));
-    const more = found.length > size;
-    return {
-      edges,
-      pageInfo: {
-        hasNextPage: backwards ? cursor !== null : more,
-        hasPreviousPage: backwards ? more : cursor !== null,
-        startCursor: edges.at(0)?.cursor ?? null,
-        endCursor: edges.at(-1)?.cursor ?? null,
-      },
-    };
+    return listPage(found, page, ({ id }) => id);
   }
 
   @FieldResolver(() => AuditObjectType, { description: 'The object of the action, by its name.' })

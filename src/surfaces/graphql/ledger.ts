@@ -6,7 +6,7 @@ import type { GraphqlContext } from './server/context.ts';
 import { AccountEnum } from './server/enumerations.ts';
 import { RequiresPermission } from './server/requires-permission.ts';
 import { DateTime, Decimal } from './server/scalars.ts';
-import { accountOf, partnerOf } from './settlement.ts';
+import { accountOf, partnerOf, venueOf } from './settlement.ts';
 
 @ObjectType('LedgerBalance', { description: 'The balance of an account of the ledger in one asset.' })
 export class LedgerBalanceType {
@@ -40,5 +40,10 @@ export class LedgerBalanceResolver {
   @FieldResolver(() => PartnerType, { nullable: true, description: "The partner of a partner's account." })
   partner(@Root() balance: LedgerBalance, @Ctx() context: GraphqlContext): Promise<Partner | null> {
     return partnerOf(balance, context);
+  }
+
+  @FieldResolver(() => String, { nullable: true, description: 'The exchange of an account at an exchange.' })
+  venue(@Root() balance: LedgerBalance): string | null {
+    return venueOf(balance);
   }
 }

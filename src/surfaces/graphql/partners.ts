@@ -22,7 +22,7 @@ import {
   PricingInput,
   PricingType,
 } from './partner-types.ts';
-import { PageArgs, pageOf } from './server/connection.ts';
+import { type ListPage, listPage, PageArgs, pageOf } from './server/connection.ts';
 import type { GraphqlContext } from './server/context.ts';
 import { KeyScopeEnum, PartnerStatusEnum, scopeName, scopeOf } from './server/enumerations.ts';
 import { withInputNames } from './server/input-faults.ts';
@@ -92,8 +92,9 @@ export class PartnerResolver {
     @Arg('status', () => PartnerStatusEnum, { nullable: true, description: 'Only partners of this status.' })
     status: PartnerStatus | null | undefined,
     @Ctx() { em }: GraphqlContext,
-  ): Promise<PartnerConnectionType> {
-    const { backwards, size, cursor } = pageOf(pageArgs);
+  ): Promise<ListPage<Partner>> {
+    const page = pageOf(pageArgs);
+    const { backwards, size, cursor } = page;
     const found = await searchPartners(em, {
       search: search?.trim() ?? '',
       status: status ?? null,
@@ -101,18 +102,7 @@ export class PartnerResolver {
       cursor,
       limit: size + 1,
     });
-    const rows = found.slice(0, size);
-    if (backwards) rows.reverse();
-    const more = found.length > size;
-    return {
-      edges: rows.map((node) => ({ node, cursor: node.id })),
-      pageInfo: {
-        hasNextPage: backwards ? cursor !== null : more,
-        hasPreviousPage: backwards ? more : cursor !== null,
-        startCursor: rows.at(0)?.id ?? null,
-        endCursor: rows.at(-1)?.id ?? null,
-      },
-    };
+    return listPage(found, page, ({ id }) => id);
   }
 
   @RequiresPermission('partners:read')

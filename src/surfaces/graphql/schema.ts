@@ -21,6 +21,7 @@ import { StaffResolver } from './staff.ts';
 import { StaffChangeResolver } from './staff-changes.ts';
 import { StatsResolver } from './stats.ts';
 import { SystemResolver } from './system.ts';
+import { TreasuryResolver, TreasuryTransferResolver, VenueMovementResolver } from './treasury.ts';
 import { WebhookResolver } from './webhooks.ts';
 
 /** Resolvers with services, made by the composition root. The other resolvers need no services. */
@@ -39,6 +40,7 @@ export type Resolvers = readonly [
   StaffResolver,
   WebhookResolver,
   OrderViewResolver,
+  TreasuryResolver,
 ];
 
 /**
@@ -93,6 +95,9 @@ export async function buildStaffSchema(resolvers: Resolvers | readonly [] = []):
       LiveResolver,
       WebhookResolver,
       OrderViewResolver,
+      TreasuryResolver,
+      TreasuryTransferResolver,
+      VenueMovementResolver,
     ],
     container,
     authChecker: checkPermission,

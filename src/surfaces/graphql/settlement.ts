@@ -265,8 +265,9 @@ export class PaymentResolver {
   }
 }
 
-/** The beginning of the name of a partner's account. */
+/** The beginnings of the names of a partner's account, and of an account at an exchange. */
 const partnerAccount = 'partner:';
+const exchangeAccount = 'venue:';
 
 @Resolver(() => LedgerLineType)
 export class LedgerLineResolver {
@@ -279,11 +280,22 @@ export class LedgerLineResolver {
   partner(@Root() line: BookedLine, @Ctx() context: GraphqlContext): Promise<Partner | null> {
     return partnerOf(line, context);
   }
+
+  @FieldResolver(() => String, { nullable: true, description: 'The exchange of an account at an exchange.' })
+  venue(@Root() line: BookedLine): string | null {
+    return venueOf(line);
+  }
 }
 
-/** The account as the schema names it: all partners have one. */
+/** The account as the schema names it: all partners have one, and all venues. */
 export function accountOf({ account }: { readonly account: string }): string {
+  if (account.startsWith(exchangeAccount)) return 'venue';
   return account.startsWith(partnerAccount) ? 'partner' : account;
+}
+
+/** The exchange of an account at one; null for any other account. */
+export function venueOf({ account }: { readonly account: string }): string | null {
+  return account.startsWith(exchangeAccount) ? account.slice(exchangeAccount.length) : null;
 }
 
 /** The partner of a partner's account; null for any other account. */

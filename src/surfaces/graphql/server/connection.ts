@@ -61,3 +61,34 @@ export function pageOf({ first, after, last, before }: PageArgs): Page {
   }
   return { backwards, size, cursor: (backwards ? before : after) ?? null };
 }
+
+/** A page of a list whose rows are their own cursors, or name them. */
+export interface ListPage<Row> {
+  readonly edges: { readonly node: Row; readonly cursor: string }[];
+  readonly pageInfo: PageInfoType;
+}
+
+/**
+ * Makes a page of the rows that were found for it, in its direction.
+ *
+ * @param found one row more than the page has, when there are more.
+ */
+export function listPage<Row>(
+  found: readonly Row[],
+  { backwards, size, cursor }: Page,
+  cursorOf: (row: Row) => string,
+): ListPage<Row> {
+  const rows = found.slice(0, size);
+  if (backwards) rows.reverse();
+  const edges = rows.map((node) => ({ node, cursor: cursorOf(node) }));
+  const more = found.length > size;
+  return {
+    edges,
+    pageInfo: {
+      hasNextPage: backwards ? cursor !== null : more,
+      hasPreviousPage: backwards ? more : cursor !== null,
+      startCursor: edges.at(0)?.cursor ?? null,
+      endCursor: edges.at(-1)?.cursor ?? null,
+    },
+  };
+}

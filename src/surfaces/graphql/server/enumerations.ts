@@ -8,8 +8,9 @@ import type { OrderCause, OrderFact, OrderMove, OrderStatus } from '../../../ord
 import { orderFacts, orderMoves } from '../../../orders/order-status.ts';
 import type { DepositProblem, DepositState } from '../../../settlement/rows/deposit.entity.ts';
 import type { Payment, PaymentState } from '../../../settlement/rows/payment.entity.ts';
-import type { StaffAction, StaffActionName } from '../../../settlement/rows/staff-action.entity.ts';
+import type { StaffAction, StaffActionName, VenueClass } from '../../../settlement/rows/staff-action.entity.ts';
 import type { TradeState } from '../../../settlement/rows/trade.entity.ts';
+import type { VenueMovement } from '../../../settlement/rows/venue-movement.entity.ts';
 import type { DeliveryState } from '../../../webhooks/webhook-delivery.entity.ts';
 import { enumOf } from './enums.ts';
 
@@ -157,6 +158,25 @@ export const StaffActionEnum = enumOf<StaffActionName>('OrderActionKind', 'Kind 
   venue_classify: 'Say what an entry of an exchange is that the gateway did not make.',
 });
 
+export const MovementKindEnum = enumOf<VenueMovement['kind']>(
+  'VenueMovementKind',
+  'Kind of a movement at an exchange.',
+  {
+    deposit: 'Coins that were sent to our account there.',
+    withdrawal: 'Coins that were sent from our account there.',
+  },
+);
+
+export const VenueClassEnum = enumOf<VenueClass>(
+  'VenueClass',
+  'What an entry of an exchange is that the gateway did not make.',
+  {
+    capital: 'Coins that the house put in or took out.',
+    trading: 'A gain or loss: a trade by hand, a reward, interest.',
+    cost: 'A cost of moving coins, such as a fee that the exchange kept.',
+  },
+);
+
 export const StaffChangeEnum = enumOf<StaffChangeName>('StaffChangeKind', 'Kind of a change of staff.', {
   invite: 'A member is added.',
   role: 'A member gets another role.',
@@ -177,7 +197,7 @@ export const AccountEnum = enumOf<GatewayAccount | 'partner'>(
     deposits: 'Coins on deposit addresses.',
     hot: 'The wallets that send payments.',
     client: 'Amounts owed to users.',
-    venue: 'Our balance with the liquidity venue; of an exchange `venueName` tells which.',
+    venue: 'Our balance with the liquidity venue; of an exchange `venue` tells which.',
     service_fee: 'Service fees that users paid.',
     network_fee: 'Network fees that users paid.',
     network_cost: 'Fees that chains took.',

@@ -55,6 +55,7 @@ const usualRowsOf: Readonly<Record<string, number>> = {
   'Query.proposals': 200,
   'Query.staff': 200,
   'Stats.series': 400,
+  'VenueAccount.balances': 50,
 };
 
 /** A field costs 1, plus the cost of its children for each row. */

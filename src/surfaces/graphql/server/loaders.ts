@@ -10,6 +10,7 @@ import { sql } from '../../../base/db/sql.ts';
 import { bookedLines } from '../../../ledger/ledger.ts';
 import type { StatsRow } from '../../../operations/order-stats.ts';
 import { holdsById } from '../../../operations/payout-brakes.ts';
+import { movementId, movementsById, transfersOfMovements } from '../../../operations/venue-status.ts';
 import type { Exposure } from '../../../orders/exposure.ts';
 import { fixedResults } from '../../../orders/fixed-results.ts';
 import type { Order } from '../../../orders/order.entity.ts';
@@ -124,6 +125,15 @@ export function createLoaders(
     resumption: one(
       (ids) => em.find(StaffAction, { holdId: { $in: ids }, state: 'proposed' }),
       ({ holdId }) => holdId ?? '',
+    ),
+    movement: one((ids) => movementsById(em, ids), movementId),
+    movementTransfer: one(
+      (ids) => transfersOfMovements(em, ids),
+      ({ venue, movementKind: kind, reference }) => movementId({ venue, kind, reference }),
+    ),
+    arrivals: many(
+      (ids) => em.find(Deposit, { transferId: { $in: ids } }, { orderBy: { seenAt: 'asc', id: 'asc' } }),
+      ({ transferId }) => transferId,
     ),
     exposure: one((ids) => exposuresOf(ids), byPartner),
     refusals: one(
