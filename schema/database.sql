@@ -176,6 +176,7 @@ create table deposit (
   arrived_by timestamp with time zone not null default now(),
   mined_after timestamp with time zone,
   compared_height bigint,
+  transfer_id uuid,
   constraint deposit_pkey PRIMARY KEY (id),
   constraint deposit_amount_check CHECK ((amount > (0)::numeric)),
   constraint deposit_chain_key_key UNIQUE (chain, key),
@@ -187,10 +188,13 @@ create table deposit (
   constraint deposit_order_id_fkey FOREIGN KEY (order_id) REFERENCES exchange_order(id),
   constraint deposit_purpose_check CHECK ((purpose = ANY (ARRAY['order'::text, 'funding'::text]))),
   constraint deposit_state_check CHECK ((state = ANY (ARRAY['mempool'::text, 'mined'::text, 'credited'::text, 'orphaned'::text]))),
-  constraint deposit_swept_by_fkey FOREIGN KEY (swept_by) REFERENCES payment(id)
+  constraint deposit_swept_by_fkey FOREIGN KEY (swept_by) REFERENCES payment(id),
+  constraint deposit_transfer_id_fkey FOREIGN KEY (transfer_id) REFERENCES treasury_transfer(id)
 );
 CREATE INDEX deposit_address_of_chain ON public.deposit USING btree (chain, address);
 CREATE INDEX deposit_block ON public.deposit USING btree (chain, block_hash) WHERE (block_hash IS NOT NULL);
+CREATE INDEX deposit_funding ON public.deposit USING btree (chain, coin, network, amount) WHERE ((purpose = 'funding'::text) AND (transfer_id IS NULL));
+CREATE INDEX deposit_funding_tx ON public.deposit USING btree (chain, txid) WHERE ((purpose = 'funding'::text) AND (transfer_id IS NULL));
 CREATE INDEX deposit_mempool ON public.deposit USING btree (chain) WHERE (state = 'mempool'::text);
 CREATE INDEX deposit_order ON public.deposit USING btree (order_id);
 CREATE INDEX deposit_orphaned ON public.deposit USING btree (chain) WHERE (state = 'orphaned'::text);
@@ -198,6 +202,7 @@ CREATE INDEX deposit_problem ON public.deposit USING btree (seen_at) WHERE (prob
 CREATE INDEX deposit_ripening ON public.deposit USING btree (chain, height) WHERE (state = 'mined'::text);
 CREATE INDEX deposit_swept ON public.deposit USING btree (swept_by) WHERE (swept_by IS NOT NULL);
 CREATE INDEX deposit_taken_back ON public.deposit USING btree (order_id) WHERE ((credits > 0) AND (state <> 'credited'::text) AND (order_id IS NOT NULL));
+CREATE INDEX deposit_transfer ON public.deposit USING btree (transfer_id) WHERE (transfer_id IS NOT NULL);
 CREATE INDEX deposit_txid ON public.deposit USING btree (lower(txid) text_pattern_ops);
 CREATE INDEX deposit_unswept ON public.deposit USING btree (chain, credited_at) WHERE ((state = 'credited'::text) AND (swept_by IS NULL) AND (purpose = 'order'::text));
 
@@ -426,7 +431,7 @@ create table ledger_line (
   network text not null,
   amount numeric(38,18) not null,
   constraint ledger_line_pkey PRIMARY KEY (transaction_id, line),
-  constraint ledger_line_account_check CHECK (((account = ANY (ARRAY['deposits'::text, 'hot'::text, 'client'::text, 'venue'::text, 'service_fee'::text, 'network_fee'::text, 'network_cost'::text, 'trading'::text, 'unclaimed'::text, 'suspense'::text, 'opening'::text, 'markup'::text])) OR (account ~ '^partner:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'::text))),
+  constraint ledger_line_account_check CHECK (((account = ANY (ARRAY['deposits'::text, 'hot'::text, 'client'::text, 'venue'::text, 'service_fee'::text, 'network_fee'::text, 'network_cost'::text, 'trading'::text, 'unclaimed'::text, 'suspense'::text, 'opening'::text, 'markup'::text, 'transit'::text, 'treasury_cost'::text])) OR (account ~ '^venue:[a-z0-9_]{1,40}$'::text) OR (account ~ '^partner:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'::text))),
   constraint ledger_line_amount_check CHECK ((amount <> (0)::numeric)),
   constraint ledger_line_line_check CHECK ((line > 0)),
   constraint ledger_line_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES ledger_transaction(id)
@@ -642,6 +647,7 @@ create table own_output (
 );
 CREATE INDEX own_output_block ON public.own_output USING btree (chain, block_hash);
 CREATE INDEX own_output_spent ON public.own_output USING btree (chain, spent_hash) WHERE (spent_hash IS NOT NULL);
+CREATE INDEX own_output_spent_by ON public.own_output USING btree (chain, spent_txid) WHERE (spent_txid IS NOT NULL);
 CREATE INDEX own_output_unspent ON public.own_output USING btree (chain, height) WHERE (spent_txid IS NULL);
 
 create table partner (
@@ -1125,6 +1131,12 @@ CREATE INDEX sandbox_tx_mempool ON public.sandbox_tx USING btree (chain, seq) WH
 CREATE INDEX sandbox_tx_recipient ON public.sandbox_tx USING btree (chain, recipient);
 CREATE INDEX sandbox_tx_sender ON public.sandbox_tx USING btree (chain, sender, nonce) WHERE (sender IS NOT NULL);
 
+create table sandbox_venue (
+  name text not null,
+  state jsonb not null,
+  constraint sandbox_venue_pkey PRIMARY KEY (name)
+);
+
 create table setting (
   name text not null,
   value text not null,
@@ -1147,16 +1159,24 @@ create table staff_action (
   price numeric(38,18),
   hold_id uuid,
   acknowledges boolean not null default false,
+  venue text,
+  movement_kind text,
+  reference text,
+  coin text,
+  amount numeric(38,18),
+  class text,
   constraint staff_action_pkey PRIMARY KEY (id),
-  constraint staff_action_action_check CHECK ((action = ANY (ARRAY['refund'::text, 'retry_payout'::text, 'mark_failed'::text, 'hold'::text, 'release'::text, 'venue_price'::text, 'resume_payouts'::text]))),
-  constraint staff_action_check CHECK (
-CASE action
-    WHEN 'resume_payouts'::text THEN ((hold_id IS NOT NULL) AND (order_id IS NULL) AND (deposit_id IS NULL))
-    ELSE ((hold_id IS NULL) AND (num_nonnulls(order_id, deposit_id) >= 1))
-END),
+  constraint staff_action_action_check CHECK ((action = ANY (ARRAY['refund'::text, 'retry_payout'::text, 'mark_failed'::text, 'hold'::text, 'release'::text, 'venue_price'::text, 'resume_payouts'::text, 'venue_opening'::text, 'venue_classify'::text]))),
+  constraint staff_action_amount_check CHECK ((amount <> (0)::numeric)),
   constraint staff_action_check1 CHECK (((state = 'proposed'::text) = (decided_at IS NULL))),
   constraint staff_action_check2 CHECK (((state <> 'done'::text) OR (action = ANY (ARRAY['mark_failed'::text, 'hold'::text])) OR (decided_by IS DISTINCT FROM proposed_by))),
   constraint staff_action_check3 CHECK (((action = 'venue_price'::text) = (price IS NOT NULL))),
+  constraint staff_action_class CHECK (
+CASE action
+    WHEN 'venue_classify'::text THEN ((class IS NOT NULL) AND ((reference IS NULL) = (movement_kind IS NULL)) AND ((reference IS NULL) = ((coin IS NOT NULL) AND (amount IS NOT NULL))))
+    ELSE (num_nonnulls(class, movement_kind, reference, coin, amount) = 0)
+END),
+  constraint staff_action_class_check CHECK ((class = ANY (ARRAY['capital'::text, 'trading'::text, 'cost'::text]))),
   constraint staff_action_decided_by_fkey FOREIGN KEY (decided_by) REFERENCES staff_member(id),
   constraint staff_action_deposit_id_fkey FOREIGN KEY (deposit_id) REFERENCES deposit(id),
   constraint staff_action_hold_id_fkey FOREIGN KEY (hold_id) REFERENCES payout_hold(id),
@@ -1164,11 +1184,18 @@ END),
   constraint staff_action_price_check CHECK ((price > (0)::numeric)),
   constraint staff_action_proposed_by_fkey FOREIGN KEY (proposed_by) REFERENCES staff_member(id),
   constraint staff_action_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 1000))),
-  constraint staff_action_state_check CHECK ((state = ANY (ARRAY['proposed'::text, 'done'::text, 'rejected'::text])))
+  constraint staff_action_state_check CHECK ((state = ANY (ARRAY['proposed'::text, 'done'::text, 'rejected'::text]))),
+  constraint staff_action_subject CHECK (
+CASE
+    WHEN (action = 'resume_payouts'::text) THEN ((hold_id IS NOT NULL) AND (venue IS NULL) AND (order_id IS NULL) AND (deposit_id IS NULL))
+    WHEN (action = ANY (ARRAY['venue_opening'::text, 'venue_classify'::text])) THEN ((venue IS NOT NULL) AND (hold_id IS NULL) AND (order_id IS NULL) AND (deposit_id IS NULL))
+    ELSE ((hold_id IS NULL) AND (venue IS NULL) AND (num_nonnulls(order_id, deposit_id) >= 1))
+END),
+  constraint staff_action_venue_fkey FOREIGN KEY (venue) REFERENCES venue_account(venue)
 );
 CREATE INDEX staff_action_decided ON public.staff_action USING btree (decided_at DESC, id DESC) WHERE (decided_at IS NOT NULL);
 CREATE INDEX staff_action_open ON public.staff_action USING btree (proposed_at) WHERE (state = 'proposed'::text);
-CREATE UNIQUE INDEX staff_action_open_once ON public.staff_action USING btree (action, order_id, deposit_id, hold_id) NULLS NOT DISTINCT WHERE ((state = 'proposed'::text) AND (action = ANY (ARRAY['refund'::text, 'retry_payout'::text, 'release'::text, 'venue_price'::text, 'resume_payouts'::text])));
+CREATE UNIQUE INDEX staff_action_open_once ON public.staff_action USING btree (action, order_id, deposit_id, hold_id, venue, movement_kind, reference, coin) NULLS NOT DISTINCT WHERE ((state = 'proposed'::text) AND (action = ANY (ARRAY['refund'::text, 'retry_payout'::text, 'release'::text, 'venue_price'::text, 'resume_payouts'::text, 'venue_opening'::text, 'venue_classify'::text])));
 CREATE INDEX staff_action_order ON public.staff_action USING btree (order_id);
 
 create table staff_change (
@@ -1299,7 +1326,71 @@ create table trade (
   constraint trade_service_fee_check CHECK ((service_fee >= (0)::numeric)),
   constraint trade_state_check CHECK ((state = ANY (ARRAY['intended'::text, 'filled'::text, 'abandoned'::text, 'unwound'::text])))
 );
+CREATE INDEX trade_intended ON public.trade USING btree (venue) WHERE (state = 'intended'::text);
 CREATE INDEX trade_settled ON public.trade USING btree (settled_at) WHERE (state = 'filled'::text);
+
+create table treasury_transfer (
+  id uuid not null,
+  venue text not null,
+  movement_kind text not null,
+  reference text not null,
+  coin text not null,
+  network text not null,
+  chain text not null,
+  state text not null,
+  amount numeric(38,18) not null,
+  gas numeric(38,18) not null default 0,
+  booked_amount numeric(38,18) not null default 0,
+  booked_fee numeric(38,18) not null default 0,
+  arrived numeric(38,18) not null default 0,
+  written_off numeric(38,18) not null default 0,
+  entries integer not null default 0,
+  problem text,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint treasury_transfer_pkey PRIMARY KEY (id),
+  constraint treasury_transfer_amount_check CHECK ((amount > (0)::numeric)),
+  constraint treasury_transfer_gas_check CHECK ((gas >= (0)::numeric)),
+  constraint treasury_transfer_problem_check CHECK ((problem = ANY (ARRAY['short_arrival'::text, 'arrived_after_end'::text]))),
+  constraint treasury_transfer_state_check CHECK ((state = ANY (ARRAY['asked'::text, 'sent'::text, 'arrived'::text, 'done'::text, 'returned'::text]))),
+  constraint treasury_transfer_venue_movement_kind_reference_fkey FOREIGN KEY (venue, movement_kind, reference) REFERENCES venue_movement(venue, kind, reference),
+  constraint treasury_transfer_venue_movement_kind_reference_key UNIQUE (venue, movement_kind, reference)
+);
+CREATE INDEX treasury_transfer_open ON public.treasury_transfer USING btree (venue) WHERE (state <> ALL (ARRAY['done'::text, 'returned'::text]));
+CREATE INDEX treasury_transfer_problem ON public.treasury_transfer USING btree (updated_at) WHERE (problem IS NOT NULL);
+
+create table venue_account (
+  venue text not null,
+  is_watched boolean not null,
+  watched_from timestamp with time zone not null,
+  turn_at timestamp with time zone,
+  listed_at timestamp with time zone,
+  listed_whole_at timestamp with time zone,
+  balances_at timestamp with time zone,
+  opened_at timestamp with time zone,
+  failing_since timestamp with time zone,
+  failure text,
+  constraint venue_account_pkey PRIMARY KEY (venue),
+  constraint venue_account_check CHECK (((failing_since IS NULL) = (failure IS NULL))),
+  constraint venue_account_venue_check CHECK ((venue ~ '^[a-z0-9_]{1,40}$'::text))
+);
+
+create table venue_balance (
+  venue text not null,
+  coin text not null,
+  total numeric(38,18) not null,
+  free numeric(38,18) not null,
+  read_at timestamp with time zone not null,
+  compared_total numeric(38,18),
+  booked numeric(38,18),
+  in_flight numeric(38,18),
+  compared_at timestamp with time zone,
+  differing integer not null default 0,
+  constraint venue_balance_pkey PRIMARY KEY (venue, coin),
+  constraint venue_balance_check CHECK ((num_nulls(compared_total, booked, in_flight, compared_at) = ANY (ARRAY[0, 4]))),
+  constraint venue_balance_differing_check CHECK ((differing >= 0)),
+  constraint venue_balance_venue_fkey FOREIGN KEY (venue) REFERENCES venue_account(venue)
+);
 
 create table venue_history (
   at timestamp with time zone not null,
@@ -1311,7 +1402,7 @@ create table venue_history (
   readings integer not null,
   constraint venue_history_pkey PRIMARY KEY (at, coin, measure),
   constraint venue_history_check CHECK (((last >= lowest) AND (last <= highest))),
-  constraint venue_history_measure_check CHECK ((measure = ANY (ARRAY['balance'::text, 'stock'::text, 'buy_depth'::text, 'sell_depth'::text, 'open_usd'::text]))),
+  constraint venue_history_measure_check CHECK ((measure = ANY (ARRAY['balance'::text, 'stock'::text, 'buy_depth'::text, 'sell_depth'::text, 'open_usd'::text, 'held'::text, 'held_free'::text]))),
   constraint venue_history_readings_check CHECK ((readings > 0))
 );
 
@@ -1321,6 +1412,41 @@ create table venue_level (
   seen_at timestamp with time zone not null,
   constraint venue_level_pkey PRIMARY KEY (coin)
 );
+
+create table venue_movement (
+  venue text not null,
+  kind text not null,
+  reference text not null,
+  coin text not null,
+  network text,
+  txid text,
+  is_internal boolean not null,
+  address text,
+  tag text,
+  amount numeric(38,18) not null,
+  fee numeric(38,18) not null,
+  state text not null,
+  told text not null,
+  at timestamp with time zone not null,
+  seen_at timestamp with time zone not null,
+  changed_at timestamp with time zone not null,
+  read_at timestamp with time zone not null,
+  part text not null,
+  constraint venue_movement_pkey PRIMARY KEY (venue, kind, reference),
+  constraint venue_movement_amount_check CHECK ((amount > (0)::numeric)),
+  constraint venue_movement_check CHECK (((fee >= (0)::numeric) AND (fee < amount))),
+  constraint venue_movement_kind_check CHECK ((kind = ANY (ARRAY['deposit'::text, 'withdrawal'::text]))),
+  constraint venue_movement_part_check CHECK ((part = ANY (ARRAY['open'::text, 'none'::text, 'transfer'::text, 'foreign'::text, 'classified'::text]))),
+  constraint venue_movement_reference_check CHECK (((length(reference) >= 1) AND (length(reference) <= 200))),
+  constraint venue_movement_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'locked'::text, 'done'::text, 'returned'::text, 'unknown'::text]))),
+  constraint venue_movement_venue_fkey FOREIGN KEY (venue) REFERENCES venue_account(venue)
+);
+CREATE INDEX venue_movement_at ON public.venue_movement USING btree (at DESC, kind, reference);
+CREATE INDEX venue_movement_foreign ON public.venue_movement USING btree (seen_at) WHERE (part = 'foreign'::text);
+CREATE INDEX venue_movement_open ON public.venue_movement USING btree (venue) WHERE (part = ANY (ARRAY['open'::text, 'foreign'::text]));
+CREATE INDEX venue_movement_pending ON public.venue_movement USING btree (venue, at) WHERE (state = ANY (ARRAY['pending'::text, 'locked'::text, 'unknown'::text]));
+CREATE INDEX venue_movement_tx ON public.venue_movement USING btree (txid) WHERE (kind = 'deposit'::text);
+CREATE INDEX venue_movement_unknown ON public.venue_movement USING btree (changed_at) WHERE (state = 'unknown'::text);
 
 create table venue_order (
   id uuid not null,
@@ -1396,6 +1522,7 @@ create table venue_trade (
   constraint venue_trade_sale_limit_check CHECK ((sale_limit > (0)::numeric)),
   constraint venue_trade_sell_amount_check CHECK ((sell_amount > (0)::numeric))
 );
+CREATE INDEX venue_trade_open ON public.venue_trade USING btree (venue) WHERE (squared_at IS NULL);
 CREATE INDEX venue_trade_squared ON public.venue_trade USING btree (squared_at) WHERE (squared_at IS NOT NULL);
 CREATE INDEX venue_trade_unsquared ON public.venue_trade USING btree (decided_at) WHERE ((outcome IS NOT NULL) AND (squared_at IS NULL));
 

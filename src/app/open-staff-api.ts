@@ -21,6 +21,7 @@ import { SessionResolver } from '../surfaces/graphql/sessions.ts';
 import { StaffResolver } from '../surfaces/graphql/staff.ts';
 import { StatsResolver } from '../surfaces/graphql/stats.ts';
 import { SystemResolver } from '../surfaces/graphql/system.ts';
+import { TreasuryResolver } from '../surfaces/graphql/treasury.ts';
 import { WebhookResolver } from '../surfaces/graphql/webhooks.ts';
 import { isSameOrigin, staffCaller } from '../surfaces/internal/staff-caller.ts';
 import type { GatewayServices, GatewayShared } from './services.ts';
@@ -60,6 +61,7 @@ export async function openStaffApi(
     new StaffResolver(audit, staff, new StaffChanges(staff, clock)),
     new WebhookResolver(audit, own.endpoints, own.deliveries),
     new OrderViewResolver(orm, clock),
+    new TreasuryResolver(audit, actions),
   ]);
   const originOf = addressReader(config.TRUSTED_PROXIES, unknownClientWarning(log));
   return createStaffApi(

@@ -24,6 +24,12 @@ export const attentionKinds = [
   'adverse_quotes',
   'transfer_left_out',
   'wallet_level',
+  'venue_unopened',
+  'venue_foreign',
+  'venue_difference',
+  'transfer_short',
+  'transfer_slow',
+  'transfer_unknown',
 ] as const;
 export type AttentionKind = (typeof attentionKinds)[number];
 
@@ -34,8 +40,8 @@ export interface AttentionItem {
   readonly kind: AttentionKind;
   readonly orderId: string | null;
   /**
-   * Id of the order, deposit, payment, staff action, hold, partner or left-out transfer, or name of
-   * the chain or limit.
+   * Id of the order, deposit, payment, staff action, hold, partner, left-out transfer, movement at
+   * an exchange or transfer to or from one, or name of the chain, limit, exchange or its coin.
    */
   readonly subjectId: string;
   readonly since: Date;
@@ -56,6 +62,10 @@ const undecidedMs = 300_000;
 const waitingMs = 3_600_000;
 /** A position is retried every few seconds. One this old lacks a price or a market. */
 const unclosedMs = 600_000;
+/** Coins on their way between an exchange and a hot wallet for longer wait for someone. */
+const slowMs = 7_200_000;
+/** A difference counts once this many comparisons in a row found it. They are a minute apart. */
+const lastingComparisons = 2;
 
 /** A kind of trouble, in SQL. Each kind reads its oldest rows from its own index. */
 interface Trouble {
@@ -84,6 +94,14 @@ const lacking = `
           select p.amount + p.fee_charged, p.coin, p.network
             from payment p where p.order_id = exchange_order.id and p.state not in ('confirmed', 'dead')) as taken
    group by coin, network having sum(amount) > 0`;
+
+/** SQL: the id of a `venue_movement`. */
+const movement = `venue || ':' || kind || ':' || reference`;
+
+/** SQL: what a `treasury_transfer` moves, and where it goes. */
+const transfer = `trim_scale(amount) || ' ' || coin
+  || case movement_kind when 'withdrawal' then ' from ' || venue || ' to ' || chain
+                        else ' from ' || chain || ' to ' || venue end || ', ' || reference`;
 
 const troubles: readonly Trouble[] = [
   {
@@ -296,6 +314,67 @@ const troubles: readonly Trouble[] = [
     detail: `level || ': ' || coin || ' on ' || network`,
     rows: 'wallet_level where outside_since is not null',
     sorting: 'outside_since, chain',
+  },
+  {
+    kind: `'venue_unopened'`,
+    order: null,
+    subject: 'venue',
+    since: 'watched_from',
+    detail: `'the balances at ' || venue || ' are not in the books, so they are not compared'`,
+    rows: 'venue_account where is_watched and listed_at is not null and opened_at is null',
+    sorting: 'watched_from, venue',
+  },
+  {
+    kind: `'venue_foreign'`,
+    order: null,
+    subject: movement,
+    since: 'seen_at',
+    detail: `kind || ' of ' || trim_scale(amount) || ' ' || coin || ' at ' || venue || coalesce(', address ' || address, '')`,
+    // A deposit counts once it is credited. Until then it may be returned.
+    rows: `venue_movement where part = 'foreign' and not (kind = 'deposit' and state in ('pending', 'unknown'))`,
+    sorting: 'seen_at, venue_movement.kind, reference',
+  },
+  {
+    kind: `'venue_difference'`,
+    order: null,
+    subject: `b.venue || ':' || b.coin`,
+    since: `b.compared_at - (b.differing - 1) * interval '1 minute'`,
+    detail: `b.venue || case when b.compared_total - b.in_flight < b.booked then ' has less than the books: '
+                                                                       else ' has more than the books: ' end
+             || trim_scale(abs(b.compared_total - b.in_flight - b.booked)) || ' ' || b.coin`,
+    rows: `venue_account v join venue_balance b on b.venue = v.venue and b.differing >= ${lastingComparisons}
+    where v.is_watched and v.opened_at is not null`,
+    sorting: '4, b.venue, b.coin',
+  },
+  {
+    kind: `'transfer_short'`,
+    order: null,
+    subject: 'id::text',
+    since: 'updated_at',
+    detail: `problem || ': ' || ${transfer}`,
+    rows: 'treasury_transfer where problem is not null',
+    sorting: 'updated_at, treasury_transfer.id',
+  },
+  {
+    kind: `'transfer_slow'`,
+    order: null,
+    subject: 'id::text',
+    since: 'created_at',
+    detail: `state || ': ' || ${transfer}`,
+    // One with a problem is listed once, as 'transfer_short'.
+    rows: `treasury_transfer where state not in ('done', 'returned') and created_at < ? and problem is null`,
+    agoMs: slowMs,
+    sorting: 'created_at, treasury_transfer.id',
+  },
+  {
+    kind: `'transfer_unknown'`,
+    order: null,
+    subject: movement,
+    since: 'changed_at',
+    detail: `kind || ' of ' || trim_scale(amount) || ' ' || coin || ' at ' || venue || ', state: ' || told`,
+    // A withdrawal that is none of ours is listed once, as 'venue_foreign'.
+    rows: `venue_movement where state = 'unknown' and not (kind = 'withdrawal' and part = 'foreign')`,
+    sorting: 'changed_at, venue_movement.kind, reference',
   },
 ];
 

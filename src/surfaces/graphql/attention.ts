@@ -51,6 +51,12 @@ const AttentionKindEnum = enumOf<AttentionKind>('AttentionKind', 'Why staff must
     'The used quotes of a partner exceed the market by more than its fixed fee. Its fixed quotes hold for 15 seconds.',
   transfer_left_out: 'A transfer to an address of ours could not become a deposit. The scan went on without it.',
   wallet_level: 'A hot wallet holds too little to pay for long, or more than it should.',
+  venue_unopened: 'An account at an exchange is read, and two members have not taken its balances into the books.',
+  venue_foreign: 'A withdrawal or deposit at an exchange is none of ours. A withdrawal also holds trades of its coin.',
+  venue_difference: 'An exchange lastingly holds another amount of a coin than the books say.',
+  transfer_short: 'Coins between an exchange and a hot wallet did not all arrive, or arrived after their end.',
+  transfer_slow: 'Coins are on their way between an exchange and a hot wallet for more than two hours.',
+  transfer_unknown: 'An exchange tells a state of a movement that the gateway does not know.',
 });
 
 @ObjectType('AttentionAssignee', { description: 'The member who works on an attention item.' })
@@ -71,7 +77,7 @@ export class AttentionItemType {
 
   @Field(() => String, {
     description:
-      'Id of the order, deposit, payment, proposal, hold, partner or left-out transfer, or name of the chain or of the limit.',
+      'Id of the order, deposit, payment, proposal, hold, partner, left-out transfer, movement at an exchange or transfer to or from one, or name of the chain, the limit, the exchange or its coin.',
   })
   subjectId!: string;
 

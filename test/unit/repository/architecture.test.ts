@@ -171,7 +171,16 @@ const layers: Record<string, readonly string[]> = {
     'settlement/turns',
   ],
   webhooks: ['accounts/partners', 'base', 'base/db', 'base/jobs', 'base/limits', 'orders', 'orders/read'],
-  operations: ['base', 'base/db', 'base/telemetry', 'ledger/reconcile', 'market/rates', 'orders', 'orders/read'],
+  operations: [
+    'base',
+    'base/db',
+    'base/telemetry',
+    'ledger/reconcile',
+    'market/rates',
+    'orders',
+    'orders/read',
+    'settlement/rows',
+  ],
   'surfaces/graphql/server': [
     'accounts/members',
     'accounts/partners',

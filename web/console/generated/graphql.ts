@@ -48,8 +48,20 @@ export type AttentionKind =
   | 'TRADE_STUCK'
   /** A transfer to an address of ours could not become a deposit. The scan went on without it. */
   | 'TRANSFER_LEFT_OUT'
+  /** Coins between an exchange and a hot wallet did not all arrive, or arrived after their end. */
+  | 'TRANSFER_SHORT'
+  /** Coins are on their way between an exchange and a hot wallet for more than two hours. */
+  | 'TRANSFER_SLOW'
+  /** An exchange tells a state of a movement that the gateway does not know. */
+  | 'TRANSFER_UNKNOWN'
+  /** An exchange lastingly holds another amount of a coin than the books say. */
+  | 'VENUE_DIFFERENCE'
+  /** A withdrawal or deposit at an exchange is none of ours. A withdrawal also holds trades of its coin. */
+  | 'VENUE_FOREIGN'
   /** An exchange left a coin at the venue that cannot be sold or bought back within its worst price. It waits for the market or for orderVenuePrice. */
   | 'VENUE_POSITION'
+  /** An account at an exchange is read, and two members have not taken its balances into the books. */
+  | 'VENUE_UNOPENED'
   /** A hot wallet holds too little to pay for long, or more than it should. */
   | 'WALLET_LEVEL';
 
@@ -173,7 +185,7 @@ export type LedgerAccount =
   | 'NETWORK_COST'
   /** Network fees that users paid. */
   | 'NETWORK_FEE'
-  /** Opening balances of the hot wallets. */
+  /** Opening balances of the hot wallets and of accounts at exchanges, and capital put in or taken out later. */
   | 'OPENING'
   /** What a partner earned by its markups. */
   | 'PARTNER'
@@ -183,9 +195,13 @@ export type LedgerAccount =
   | 'SUSPENSE'
   /** What the venue gave more or less than was agreed with users, other remainders and costs of trades there, and exchanges that the house took over. */
   | 'TRADING'
+  /** Coins on their way between an exchange and a hot wallet. */
+  | 'TRANSIT'
+  /** What moving coins between an exchange and hot wallets costs. */
+  | 'TREASURY_COST'
   /** Remainders too small to send back. */
   | 'UNCLAIMED'
-  /** Our balance with the liquidity venue. */
+  /** Our balance with the liquidity venue; of an exchange `venue` tells which. */
   | 'VENUE';
 
 /** Limits of a partner. An absent one stays as it is; null restores the gateway's. */
@@ -237,6 +253,10 @@ export type OrderActionKind =
   | 'RESUME_PAYOUTS'
   /** Continue the payout of a failed order. */
   | 'RETRY_PAYOUT'
+  /** Say what an entry of an exchange is that the gateway did not make. */
+  | 'VENUE_CLASSIFY'
+  /** Take the balances of the account at an exchange into the books. */
+  | 'VENUE_OPENING'
   /** Set the worst price for trading the rest that an exchange left at the venue. */
   | 'VENUE_PRICE';
 
@@ -574,6 +594,10 @@ export type VenueMeasure =
   | 'BALANCE'
   /** What the order book sells near the price, in US dollars. */
   | 'BUY_DEPTH'
+  /** What the account at the exchange holds by its own word, in coins. */
+  | 'HELD'
+  /** The part of it that no open order and no withdrawal locks. */
+  | 'HELD_FREE'
   /** Open positions of all coins, in US dollars at the prices of their trades. */
   | 'OPEN_USD'
   /** What the order book buys near the price, in US dollars. */
