@@ -70,6 +70,19 @@ export async function reconcile(options: ReconcileOptions): Promise<ReconcileRep
 }
 
 /**
+ * Compares only what exchanges hold for us, and coins on their way to and from them, with the
+ * ledger, as `reconcile` does. It asks no chain.
+ */
+export async function reconcileVenues(orm: MikroORM): Promise<ReconcileReport> {
+  const tally = new Tally();
+  await inSnapshot(orm, async (em) => {
+    await checkVenueBalances(em, tally);
+    await checkTransit(em, tally);
+  });
+  return tally.report();
+}
+
+/**
  * Reads every balance of the ledger, by account and asset.
  *
  * @param at null for the present balances. For an earlier time each later line is read as well.

@@ -6,8 +6,10 @@ import type { PriceBook } from '../market/rates/price-book.ts';
 import { worstFixedResult } from '../orders/fixed-results.ts';
 import type { OrderStatus } from '../orders/order-status.ts';
 import { attention, attentionKinds } from '../orders/read/attention.ts';
+import type { TransferState } from '../settlement/rows/treasury-transfer.entity.ts';
 import { openHolds, payoutSpending } from './payout-brakes.ts';
 import { type SystemStatus, systemStatus } from './system-status.ts';
+import { venueAccounts } from './venue-status.ts';
 
 /** Statuses of orders that are not finished. */
 const underWay = [
@@ -23,6 +25,12 @@ const workerLifeMs = 60_000;
 
 /** Causes of payout holds. */
 const holdCauses = ['reconciliation', 'client_debit', 'venue_loss', 'staff'] as const;
+
+/** Most coins of an account at an exchange that have metrics of their own. */
+const mostCoins = 100;
+
+/** States of transfers that are not over. */
+const transferStates = ['asked', 'sent', 'arrived'] as const satisfies TransferState[];
 
 /** Most attention items that are counted. */
 const mostItems = 1_000;
@@ -69,6 +77,8 @@ export async function businessMetrics({ em, prices, now, payoutRules }: Business
   await addOrders(metrics);
   await addAttention(metrics);
   await addVenue(metrics);
+  await addVenueAccounts(metrics);
+  await addTransfers(metrics);
   await addFixedResults(metrics);
   await addQuoteResults(metrics);
   const status = await systemStatus(em, now);
@@ -154,6 +164,60 @@ async function addVenue({ em, gauge }: Metrics): Promise<void> {
     'select coin, sum(abs(usd))::float8 as usd from venue_position where usd is not null group by coin',
   );
   for (const { coin, usd } of positions) held.set({ coin }, usd);
+}
+
+async function addVenueAccounts({ em, gauge, secondsSince }: Metrics): Promise<void> {
+  const balance = gauge(
+    'venue_balance',
+    'What the account at an exchange holds, in coins. Of 100 coins: those that differ, then by name.',
+    'venue',
+    'coin',
+  );
+  const difference = gauge(
+    'venue_balance_difference',
+    'How much more of a coin the exchange holds than the books say, at the newest comparison.',
+    'venue',
+    'coin',
+  );
+  const age = gauge(
+    'venue_balance_age_seconds',
+    'Seconds since the balances of a watched account were read, or since it is watched.',
+    'venue',
+  );
+  for (const { venue, isWatched, watchedFrom, openedAt, balancesAt, balances } of await venueAccounts(em)) {
+    if (!isWatched) continue;
+    age.set({ venue }, secondsSince(balancesAt ?? watchedFrom));
+    const shown = [...balances].sort((one, other) => Number(other.differing > 0) - Number(one.differing > 0));
+    for (const { coin, total, difference: more } of shown.slice(0, mostCoins)) {
+      balance.set({ venue, coin }, Number(total));
+      if (openedAt !== null && more !== null) difference.set({ venue, coin }, Number(more));
+    }
+  }
+}
+
+async function addTransfers({ em, now, gauge }: Metrics): Promise<void> {
+  const transfers = gauge('treasury_transfers', 'Transfers between exchanges and hot wallets under way.', 'state');
+  const oldest = gauge('treasury_oldest_seconds', 'Age of the oldest of these transfers in a state.', 'state');
+  const found = await sql<{ state: string; count: number; seconds: number }>(
+    em,
+    `select state, count(*)::int as count, extract(epoch from ?::timestamptz - min(created_at))::float8 as seconds
+       from treasury_transfer where state not in ('done', 'returned') group by state`,
+    [now],
+  );
+  for (const state of transferStates) {
+    const row = found.find((one) => one.state === state);
+    transfers.set({ state }, row?.count ?? 0);
+    oldest.set({ state }, Math.max(0, row?.seconds ?? 0));
+  }
+  const foreign = gauge('venue_foreign', 'Movements at exchanges that are none of ours and not classified.', 'kind');
+  const strange = await sql<{ kind: string; count: number }>(
+    em,
+    `select kind, count(*)::int as count from venue_movement
+      where part = 'foreign' and not (kind = 'deposit' and state in ('pending', 'unknown')) group by kind`,
+  );
+  for (const kind of ['deposit', 'withdrawal']) {
+    foreign.set({ kind }, strange.find((one) => one.kind === kind)?.count ?? 0);
+  }
 }
 
 async function addFixedResults({ em, now, gauge }: Metrics): Promise<void> {

@@ -2,20 +2,41 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from '../../base/db/sql.ts';
 import { lastingComparisons } from './venue-decisions.ts';
 
-/**
- * Whether trades of these coins are held: a withdrawal of one is none of ours, or the exchange has
- * less of one than the books, until two members classify it.
- */
+/** A coin whose trades at an exchange are held, until two members classify the cause. */
+export interface HeldCoin {
+  readonly venue: string;
+  readonly coin: string;
+  /**
+   * - `foreign_withdrawal`: a withdrawal of it is none of ours.
+   * - `shortage`: the exchange has less of it than the books.
+   */
+  readonly cause: 'foreign_withdrawal' | 'shortage';
+}
+
+/** SQL: every `HeldCoin`, perhaps more than once. */
+const held = `
+  select venue, coin, 'foreign_withdrawal' as cause from venue_movement where kind = 'withdrawal' and part = 'foreign'
+  union all
+  select b.venue, b.coin, 'shortage'
+    from venue_balance b join venue_account v on v.venue = b.venue and v.opened_at is not null and v.is_watched
+   where b.differing >= ${lastingComparisons} and b.compared_total - b.in_flight < b.booked`;
+
+/** Lists the coins whose trades at an exchange are held, and why. */
+export function heldCoins(em: EntityManager, venue: string): Promise<HeldCoin[]> {
+  return sql<HeldCoin>(
+    em,
+    `select distinct venue, coin, cause from (${held}) as held where venue = ? order by coin, cause`,
+    [venue],
+  );
+}
+
+/** Whether trades of any of these coins are held at an exchange. */
 export async function isVenueHeld(em: EntityManager, venue: string, coins: readonly string[]): Promise<boolean> {
   const [row] = await sql<{ is_held: boolean }>(
     em,
     `with asked as (select jsonb_array_elements_text(?::jsonb) as coin)
-     select exists (select from venue_movement m join asked a on a.coin = m.coin
-                     where m.venue = ? and m.kind = 'withdrawal' and m.part = 'foreign')
-         or exists (select from venue_balance b join asked a on a.coin = b.coin
-                      join venue_account v on v.venue = b.venue and v.opened_at is not null and v.is_watched
-                     where b.venue = ? and b.differing >= ? and b.compared_total - b.in_flight < b.booked) as is_held`,
-    [JSON.stringify(coins), venue, venue, lastingComparisons],
+     select exists (select from (${held}) as held join asked on asked.coin = held.coin where venue = ?) as is_held`,
+    [JSON.stringify(coins), venue],
   );
   return row?.is_held === true;
 }

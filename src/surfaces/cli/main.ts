@@ -16,6 +16,7 @@ import { currencyFields, print, staffFields } from './output.ts';
 import { partnerCommands } from './partner-commands.ts';
 import { payoutCommands } from './payout-commands.ts';
 import { sandboxCommands } from './sandbox-commands.ts';
+import { venueCommands } from './venue-commands.ts';
 
 function databaseCommands(program: Command): void {
   const db = program.command('db').description('the database');
@@ -199,6 +200,7 @@ networkCommands(program);
 sandboxCommands(program);
 ledgerCommands(program);
 payoutCommands(program);
+venueCommands(program);
 
 program.parseAsync().catch((error: unknown) => {
   const lines =
