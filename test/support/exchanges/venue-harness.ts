@@ -5,6 +5,10 @@ import { createOrm } from '../../../src/app/orm.ts';
 import { createLog } from '../../../src/base/log.ts';
 import { Big } from '../../../src/base/money.ts';
 import { ExchangeProcess } from '../../../src/exchanges/exchange-process.ts';
+import type { ImitatedBook } from '../../../src/exchanges/sandbox/exchange-state.ts';
+import { ImitatedBinance } from '../../../src/exchanges/sandbox/imitated-binance.ts';
+import type { ImitatedExchange } from '../../../src/exchanges/sandbox/imitated-exchange.ts';
+import { ImitatedKraken } from '../../../src/exchanges/sandbox/imitated-kraken.ts';
 import { TradingAccount } from '../../../src/exchanges/trading-account.ts';
 import type { VenueAnswer, VenueOrder } from '../../../src/settlement/rows/liquidity-venue.ts';
 import type { TradeBound } from '../../../src/settlement/rows/trade-bound.ts';
@@ -12,10 +16,6 @@ import { ExchangeVenue, type ExchangeVenueOptions } from '../../../src/settlemen
 import { createDatabase, query, type TestDatabase } from '../database/database.ts';
 import { RunningClock } from '../gateway/clock.ts';
 import { LogSink } from '../gateway/log-sink.ts';
-import { ImitatedBinance } from '../../../src/exchanges/sandbox/imitated-binance.ts';
-import type { ImitatedBook } from '../../../src/exchanges/sandbox/exchange-state.ts';
-import type { ImitatedExchange } from '../../../src/exchanges/sandbox/imitated-exchange.ts';
-import { ImitatedKraken } from '../../../src/exchanges/sandbox/imitated-kraken.ts';
 
 /**
  * The exchanges that are imitated: the coin between the legs there, and the end of the path that

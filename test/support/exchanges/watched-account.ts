@@ -2,7 +2,12 @@ import { openTreasury, type Treasury } from '../../../src/app/open-treasury.ts';
 import { Big, formatDecimal, toUnits } from '../../../src/base/money.ts';
 import { networkById } from '../../../src/chains/networks/networks.ts';
 import type { ChainAdapter } from '../../../src/chains/port/chain-adapter.ts';
-import { ExchangeUnavailable, type Holdings, type Movement, type MovementKind } from '../../../src/exchanges/exchange.ts';
+import {
+  ExchangeUnavailable,
+  type Holdings,
+  type Movement,
+  type MovementKind,
+} from '../../../src/exchanges/exchange.ts';
 import type { StaffProposal } from '../../../src/settlement/staff-actions.ts';
 import type { TreasuryCrashPoint } from '../../../src/settlement/treasury/crash-points.ts';
 import type { VenueSource } from '../../../src/settlement/treasury/venue-reader.ts';
@@ -27,7 +32,9 @@ export class ListedAccount implements VenueSource {
   }
 
   put(movement: Movement): void {
-    const at = this.listed.findIndex(({ kind, reference }) => kind === movement.kind && reference === movement.reference);
+    const at = this.listed.findIndex(
+      ({ kind, reference }) => kind === movement.kind && reference === movement.reference,
+    );
     if (at < 0) this.listed.push(movement);
     else this.listed[at] = movement;
   }
@@ -65,7 +72,12 @@ export class WatchedGateway {
   }
 
   static async start(): Promise<WatchedGateway> {
-    const watched = new WatchedGateway(await startSettledGateway());
+    return WatchedGateway.on(await startSettledGateway());
+  }
+
+  /** Watches an account with 10 BTC and 50,000 USDT on a gateway that runs. */
+  static async on(gateway: SettledGateway): Promise<WatchedGateway> {
+    const watched = new WatchedGateway(gateway);
     watched.account.add('BTC', '10');
     watched.account.add('USDT', '50000');
     await watched.restart();
@@ -125,9 +137,10 @@ export class WatchedGateway {
   /** Matches transfers on every chain that this worker holds. */
   async match(): Promise<void> {
     for (const adapter of this.gateway.settlement.adapters.values()) {
-      const [row] = await this.gateway.query<{ fence: string }>('select fence::text as fence from chain_state where chain = $1', [
-        adapter.chain,
-      ]);
+      const [row] = await this.gateway.query<{ fence: string }>(
+        'select fence::text as fence from chain_state where chain = $1',
+        [adapter.chain],
+      );
       await this.treasury.transfers.run(adapter, { chain: adapter.chain, fence: row?.fence ?? '' });
     }
   }
@@ -180,7 +193,8 @@ export class WatchedGateway {
       atMs: this.gateway.clock.now().getTime(),
       ...changes,
     });
-    if (changes.state === undefined || changes.state === 'done' || changes.state === 'locked') this.account.add(coin, amount);
+    if (changes.state === undefined || changes.state === 'done' || changes.state === 'locked')
+      this.account.add(coin, amount);
     return reference;
   }
 
