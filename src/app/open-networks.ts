@@ -61,7 +61,10 @@ export async function liveSigning({ live }: LiveNetworks): Promise<{
 }
 
 /** Settings whose good values depend on the networks. */
-export type TiedSettings = Pick<Config, 'ROLE' | 'SIGNER_SOCKET' | 'PRICE_SOURCES' | 'VENUE' | 'SANDBOX_VENUE' | 'DEPOSIT_WINDOW_SEC'>;
+export type TiedSettings = Pick<
+  Config,
+  'ROLE' | 'SIGNER_SOCKET' | 'PRICE_SOURCES' | 'VENUE' | 'SANDBOX_VENUE' | 'DEPOSIT_WINDOW_SEC'
+>;
 
 /**
  * The longest DEPOSIT_WINDOW_SEC on a network of value. In a longer one a user watches the market,

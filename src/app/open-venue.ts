@@ -28,7 +28,7 @@ export interface VenueSetup {
 
 export interface OpenedVenue {
   readonly venue: LiquidityVenue;
-  /** Reads the account at the venue; null without a key that may. It asks until the venue is closed. */
+  /** Reads the account at the venue, until that is closed; null without a key for it. */
   readonly source: VenueSource | null;
 }
 

@@ -72,7 +72,7 @@ export type RefusalReader = (status: number, parsed: unknown) => { code: Refusal
 /** Loads ccxt's file of one exchange; the main file of the package would load a hundred. */
 export async function loadCcxt(
   exchange: ExchangeAddress & Partial<ExchangeKey>,
-  { requestTimeoutMs, maxAnswerBytes, paceMs }: Omit<Introduction, 'exchanges'>,
+  { requestTimeoutMs, maxAnswerBytes, paceMs }: Pick<Introduction, 'requestTimeoutMs' | 'maxAnswerBytes' | 'paceMs'>,
   options: Record<string, unknown>,
   refusalOf: RefusalReader,
 ): Promise<CcxtExchange> {

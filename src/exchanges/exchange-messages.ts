@@ -28,9 +28,9 @@ export interface ExchangeQuestions {
   /** What the account holds: every coin with a total above zero. Needs the key `funding`. */
   holdings(): Promise<Holdings[]>;
   /**
-   * All deposits or withdrawals since a moment, in milliseconds since 1970, and perhaps a few before
-   * it. A list that cannot be read to its end is an error. One that grows meanwhile may tell a
-   * movement twice. Needs the key `funding`.
+   * All deposits or withdrawals since a moment, in milliseconds since 1970, and perhaps a few
+   * before it. A list that cannot be read to its end is an error. One that grows meanwhile may tell
+   * a movement twice. Needs the key `funding`.
    */
   movements(kind: MovementKind, sinceMs: number): Promise<Movement[]>;
 }

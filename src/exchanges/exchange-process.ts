@@ -92,11 +92,14 @@ export class ExchangeProcess {
     const id = this.#lastId;
     const { answerTimeoutMs, listTimeoutMs } = this.#options;
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        this.#end(id, new ExchangeUnavailable(`${exchange} did not answer '${method}' in time`));
-        child.kill('SIGKILL');
-        this.#gone(child, 'hung');
-      }, answerTimeoutMs + (method === 'movements' ? listTimeoutMs : 0)).unref();
+      const timer = setTimeout(
+        () => {
+          this.#end(id, new ExchangeUnavailable(`${exchange} did not answer '${method}' in time`));
+          child.kill('SIGKILL');
+          this.#gone(child, 'hung');
+        },
+        answerTimeoutMs + (method === 'movements' ? listTimeoutMs : 0),
+      ).unref();
       this.#pending.set(id, { resolve, reject, timer });
       child.channel?.ref();
       child.send({ id, exchange, method, args } satisfies Question, (error) => {
@@ -139,10 +142,7 @@ export class ExchangeProcess {
     // channel.
     child.unref();
     child.channel?.unref();
-    child.send(
-      { exchanges, requestTimeoutMs, listTimeoutMs, maxAnswerBytes, paceMs } satisfies Introduction,
-      () => {},
-    );
+    child.send({ exchanges, requestTimeoutMs, listTimeoutMs, maxAnswerBytes, paceMs } satisfies Introduction, () => {});
     return child;
   }
 

@@ -114,7 +114,7 @@ export interface OrderFee {
 /** What an account holds of a coin, as decimal strings. */
 export interface Holdings {
   readonly coin: string;
-  /** With what open orders lock, and what earns interest. Without withdrawals that were accepted. */
+  /** With what open orders lock and what earns interest; without withdrawals accepted earlier. */
   readonly total: string;
   readonly free: string;
 }
@@ -135,7 +135,9 @@ export type MovementState = (typeof movementStates)[number];
 /** The most movements of a list that is read. A longer list is an error. */
 export const mostMovements = 20_000;
 
-/** A deposit to an account, or a withdrawal, as the exchange lists it. Amounts are decimal strings. */
+/**
+ * A deposit to an account, or a withdrawal, as the exchange lists it. Amounts are decimal strings.
+ */
 export interface Movement {
   readonly kind: MovementKind;
   /** Its id at the exchange, unique among the account's movements of its kind. */

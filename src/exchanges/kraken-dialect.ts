@@ -151,8 +151,8 @@ function coinOf(ccxt: CcxtExchange, name: string): string {
 
 function movementOf(ccxt: CcxtExchange, kind: MovementKind, row: unknown): Movement {
   const [status, property] = [textOf(row, 'status'), textOf(row, 'status-prop')];
-  // Both lists tell the amount on the chain. Of a withdrawal the fee is paid beside it, of a deposit
-  // out of it.
+  // Both lists tell the amount on the chain. The fee of a withdrawal is paid beside it, that of a
+  // deposit out of it.
   const moved = decimal(textOf(row, 'amount'));
   const fee = decimal(textOf(row, 'fee') || (kind === 'deposit' ? '0' : ''));
   return {
@@ -174,8 +174,8 @@ function movementOf(ccxt: CcxtExchange, kind: MovementKind, row: unknown): Movem
 }
 
 /**
- * The transaction that was sent to Kraken, or by it. Where Kraken credits a deposit when it collects
- * the address, `txid` is its own transaction, and `originators` are those of the sender.
+ * The transaction that was sent to Kraken, or by it. Where Kraken credits a deposit when it
+ * collects the address, `txid` is its own transaction, and `originators` are those of the sender.
  */
 function txidOf(row: unknown): string {
   const originators = memberOf(row, 'originators');

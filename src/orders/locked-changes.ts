@@ -1,5 +1,5 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
-import { rights } from '../accounts/members/rights.ts';
+import { rights, signedOut } from '../accounts/members/rights.ts';
 import type { Caller } from '../accounts/members/sessions.ts';
 import { partnerInactive } from '../accounts/partners/authenticator.ts';
 import type { Clock } from '../base/clock.ts';
@@ -132,25 +132,36 @@ async function lockedOrder(em: EntityManager, scope: PartnerScope | StaffScope, 
   return order;
 }
 
+/** Who asked for a change, as it stands in the transaction of the change. */
+interface Asker {
+  readonly live: boolean;
+  readonly active: boolean;
+  readonly isSignedOut: boolean;
+}
+
 /**
- * Refuses a key that was revoked, a member who was removed or lost the role, and a partner that was
- * switched off, since the request was admitted.
+ * Refuses a key that was revoked, a member who was removed, was signed out or lost the role, and a
+ * partner that was switched off, since the request was admitted.
  */
 async function refuseEnded(em: EntityManager, caller: Caller, now: Date): Promise<void> {
   const [asker] =
     caller.kind === 'key'
-      ? await sql<{ live: boolean; active: boolean }>(
+      ? await sql<Asker>(
           em,
-          `select k.revoked_at is null and (k.expires_at is null or k.expires_at > ?) as live, p.status = 'active' as active
+          `select k.revoked_at is null and (k.expires_at is null or k.expires_at > ?) as live,
+                  p.status = 'active' as active, false as "isSignedOut"
              from api_key k join partner p on p.id = k.partner_id where k.key_id = ?`,
           [now, caller.keyId],
         )
-      : await sql<{ live: boolean; active: boolean }>(
+      : await sql<Asker>(
           em,
-          `select m.removed_at is null and m.role = any(?::text[]) as live, p.status = 'active' as active
-             from partner_member m join partner p on p.id = m.partner_id where m.id = ? for share of m`,
-          [`{${rights['orders:answer'].join(',')}}`, caller.memberId],
+          `select m.removed_at is null and m.role = any(?::text[]) as live, p.status = 'active' as active,
+                  s.ended_at is not null as "isSignedOut"
+             from partner_member m join partner p on p.id = m.partner_id join partner_session s on s.member_id = m.id
+            where m.id = ? and s.id = ? for share of m`,
+          [`{${rights['orders:answer'].join(',')}}`, caller.memberId, caller.sessionId],
         );
+  if (asker?.isSignedOut) throw signedOut();
   if (!asker?.live) {
     const isKey = caller.kind === 'key';
     const what = isKey ? 'this API key has been revoked or has expired' : 'you may no longer do this';

@@ -27,6 +27,7 @@ import type { Settling } from './rules/settling.ts';
 import { priceOf, setVenuePrice } from './trade/venue-price.ts';
 import {
   classifyVenueEntry,
+  lockVenueAccount,
   openVenueAccount,
   type StoredSubject,
   subjectOf,
@@ -106,6 +107,7 @@ export class StaffActions {
     return outer.transactional(async (em) => {
       const now = clock.now();
       if (proposal.holdId !== undefined) await refuseUnknownHold(em, proposal.holdId);
+      if (proposal.venue !== undefined) await lockVenueAccount(em, proposal.venue);
       const concernsOrder = proposal.holdId === undefined && proposal.venue === undefined;
       const orderId = concernsOrder ? await orderOf(em, proposal) : null;
       // Locked before the row that refers to it is written. Two proposals would else wait for each

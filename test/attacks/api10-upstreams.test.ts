@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainAdapter, ScanResult } from '../../src/chains/port/chain-adapter.ts';
+import type { Fault } from '../../src/exchanges/sandbox/exchange-state.ts';
+import { ImitatedBinance } from '../../src/exchanges/sandbox/imitated-binance.ts';
+import { ImitatedKraken } from '../../src/exchanges/sandbox/imitated-kraken.ts';
 import type { PriceSource, SourcePrice } from '../../src/market/rates/price-source.ts';
 import { SandboxPriceSource } from '../../src/market/rates/sources/sandbox-price-source.ts';
 import { changingNothing } from '../support/database/database-state.ts';
-import { ImitatedBinance } from '../../src/exchanges/sandbox/imitated-binance.ts';
-import type { Fault } from '../../src/exchanges/sandbox/exchange-state.ts';
-import { ImitatedKraken } from '../../src/exchanges/sandbox/imitated-kraken.ts';
 import { Faults } from '../support/faults/faults.ts';
 import { TestClock } from '../support/gateway/clock.ts';
 import { startGateway, type TestGateway } from '../support/gateway/gateway.ts';

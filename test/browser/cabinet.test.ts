@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import type { Page } from 'playwright-core';
+import type { APIResponse, Page, Route } from 'playwright-core';
 import { addressExample } from '../../src/chains/addresses/address.ts';
 import { type CabinetSetup, settledCabinet, setUpCabinet } from '../support/cabinet/cabinet.ts';
+import { seedOrders } from '../support/database/seed-orders.ts';
 import { askAbout } from '../support/gateway/asked-orders.ts';
 import { orderBody } from '../support/gateway/orders.ts';
 import { describeInBrowser } from '../support/staff/chromium.ts';
-import { answerWith } from '../support/webhooks/receiver.ts';
+import { answerWith, isVerified } from '../support/webhooks/receiver.ts';
 
 describeInBrowser('the cabinet', () => {
   let setup: CabinetSetup;
@@ -238,6 +239,38 @@ describeInBrowser('the cabinet', () => {
     await dialog(page).waitFor({ state: 'detached' });
   });
 
+  it('finds an order by an id of the partner that looks like one of the gateway', async () => {
+    const { gateway } = setup;
+    const { open, page } = await setup.member('viewer', '/orders');
+    for (const external_id of ['order-123456', '8f14e45f-ceea-467f-a9b0-1c2d3e4f5a6b']) {
+      const order = await gateway.order({ external_id });
+      await open(`/orders?q=${external_id}`);
+      await page.getByRole('link', { name: (await gateway.show(order)).short_id }).waitFor();
+    }
+  });
+
+  it('tells a page without a fitting order from the end of the list', async () => {
+    const { gateway, people } = setup;
+    const { id } = await gateway.partners.create('Shop of many orders');
+    await seedOrders(gateway.databaseUrl, {
+      count: 1_100,
+      partners: [id],
+      days: 3,
+      until: gateway.clock.now(),
+      lean: true,
+    });
+    const { page, open } = await setup.visitor();
+    await page.goto((await people.members.invite(id, { name: 'Ada Osei', role: 'viewer' }, null)).link);
+    await page.getByRole('button', { name: 'Make a passkey' }).click();
+    await page.getByRole('button', { name: 'Later' }).click();
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+    await open('/orders?coin=NONE');
+    await page.getByText('No order on this page fits this filter').waitFor();
+    await page.getByRole('button', { name: 'After' }).click();
+    await page.getByText('No order fits this filter').waitFor();
+    expect(await page.getByRole('button', { name: 'After' }).isDisabled()).toBe(true);
+  });
+
   it('knows nothing of orders of other partners', async () => {
     const { key } = await setup.gateway.partner();
     const { json } = await setup.gateway.call('POST', '/partner/orders', { key, body: orderBody() });
@@ -254,6 +287,12 @@ describeInBrowser('the cabinet', () => {
     for (const role of ['owner', 'developer', 'finance', 'viewer'] as const) {
       const { page, open } = await setup.member(role);
       const names = await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allInnerTexts();
+      const ways: number[] = [];
+      for (const card of ['Webhook health', 'Refused requests']) {
+        const region = page.getByRole('region', { name: card });
+        await region.waitFor();
+        ways.push(await region.getByRole('link').count());
+      }
       const statuses: number[] = [];
       for (const path of ['keys', 'partner/webhook-endpoints', 'statements', 'audit']) {
         statuses.push((await page.request.get(`${setup.origin}/cabinet/api/${path}`)).status());
@@ -267,20 +306,33 @@ describeInBrowser('the cabinet', () => {
       // The button comes with the keys.
       await page.waitForLoadState('networkidle');
       const makes = await page.getByRole('button', { name: 'Make a key' }).count();
-      seen[role] = { pages: names.map((name) => name.trim()), statuses, invites, makes };
+      seen[role] = { pages: names.map((name) => name.trim()), ways, statuses, invites, makes };
       await setup.closeAll();
     }
     const dev = ['Home', 'Orders', 'Keys', 'Webhooks', 'IP addresses', 'Limits'];
     expect(seen).toEqual({
-      owner: { pages: [...dev, 'Statements', 'Team'], statuses: [200, 200, 200, 200], invites: 1, makes: 1 },
-      developer: { pages: [...dev, 'Team'], statuses: [200, 200, 403, 403], invites: 0, makes: 1 },
+      owner: {
+        pages: [...dev, 'Statements', 'Team'],
+        ways: [1, 1],
+        statuses: [200, 200, 200, 200],
+        invites: 1,
+        makes: 1,
+      },
+      developer: { pages: [...dev, 'Team'], ways: [1, 1], statuses: [200, 200, 403, 403], invites: 0, makes: 1 },
       finance: {
         pages: ['Home', 'Orders', 'Limits', 'Statements', 'Team'],
+        ways: [0, 0],
         statuses: [403, 403, 200, 403],
         invites: 0,
         makes: 0,
       },
-      viewer: { pages: ['Home', 'Orders', 'Limits', 'Team'], statuses: [403, 403, 403, 403], invites: 0, makes: 0 },
+      viewer: {
+        pages: ['Home', 'Orders', 'Limits', 'Team'],
+        ways: [0, 0],
+        statuses: [403, 403, 403, 403],
+        invites: 0,
+        makes: 0,
+      },
     });
   });
 
@@ -315,6 +367,106 @@ describeInBrowser('the cabinet', () => {
     await page.getByText('The test event is on its way').waitFor();
     await setup.sendUntil(rows.filter({ hasText: 'endpoint.test' }).first().waitFor());
     await page.getByText('Your endpoint').filter({ hasText: 'the test event' }).waitFor();
+  });
+
+  /** Lets requests pass, and gives the answer to the first success to `meet`. */
+  async function meetFirst(page: Page, api: string, meet: (route: Route, answer: APIResponse) => Promise<void>) {
+    let isMet = false;
+    await page.route(api, async (route) => {
+      if (isMet || route.request().method() === 'GET') return route.fallback();
+      const answer = await route.fetch();
+      if (!answer.ok()) return route.fulfill({ response: answer });
+      isMet = true;
+      return meet(route, answer);
+    });
+  }
+
+  it.each([
+    ['lost', (route) => route.abort()],
+    [
+      'cut off',
+      async (route, answer) =>
+        route.fulfill({
+          status: answer.status(),
+          contentType: 'application/json',
+          body: (await answer.text()).slice(0, 30),
+        }),
+    ],
+  ] satisfies readonly (readonly [
+    string,
+    Parameters<typeof meetFirst>[2],
+  ])[])('makes one endpoint and one secret when the answer is %s', async (way, meet) => {
+    const { gateway, receivers } = setup;
+    const name = way.replace(' ', '-');
+    const { page } = await setup.member('developer', '/webhooks');
+    const again = async (button: string): Promise<string> => {
+      await dialog(page).getByRole('button', { name: button, exact: true }).click();
+      await dialog(page).getByText('it is not known whether this was done').waitFor();
+      await dialog(page).getByRole('button', { name: button, exact: true }).click();
+      return takeSecret(page);
+    };
+    await meetFirst(page, '**/partner/webhook-endpoints', meet);
+    await page.getByRole('button', { name: 'Add an endpoint' }).click();
+    await page.getByLabel('URL').fill(receivers.url(name, '/hook'));
+    const first = await again('Add an endpoint');
+    const card = page.locator('.endpoint').filter({ hasText: `${name}.hooks.test` });
+    await card.getByRole('button', { name: 'New secret' }).waitFor();
+    expect(await card.count()).toBe(1);
+
+    await meetFirst(page, '**/rotate-secret', meet);
+    await card.getByRole('button', { name: 'New secret' }).click();
+    const second = await again('New secret');
+    await gateway.order();
+    await setup.send();
+    const [delivery] = receivers.of(name);
+    if (!delivery) throw new Error('nothing was delivered');
+    // A second rotation would have ended the secret that the receiver has.
+    expect([first, second].map((secret) => isVerified(delivery, secret, gateway.clock.now()))).toEqual([true, true]);
+  });
+
+  it('does not praise a test that the endpoint refused', async () => {
+    const { gateway, receivers } = setup;
+    const body = { url: receivers.url('broken', '/hook') };
+    await gateway.call('POST', '/partner/webhook-endpoints', { key: gateway.key, body });
+    receivers.behave('broken', answerWith(500, 'no'));
+    const { page } = await setup.member('developer', '/webhooks');
+    const card = page.locator('.endpoint').filter({ hasText: 'broken.hooks.test' });
+    await card.getByRole('button', { name: 'Send a test event' }).click();
+    await setup.sendUntil(card.locator('.bad-text').filter({ hasText: 'did not accept the test event' }).waitFor());
+  });
+
+  it('follows a role that was taken away while its page is open', async () => {
+    const { gateway, receivers } = setup;
+    const body = { url: receivers.url('role', '/hook') };
+    await gateway.call('POST', '/partner/webhook-endpoints', { key: gateway.key, body });
+    const { page } = await setup.member('developer', '/webhooks');
+    const waiting = page.getByRole('button', { name: 'Waiting' }).first();
+    await waiting.waitFor();
+    await gateway.query(
+      `update partner_member set role = 'viewer' where id = (select id from partner_member order by id desc limit 1)`,
+    );
+    await waiting.click();
+    await page.getByText('Your role does not show this page').waitFor();
+    const shown = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Webhooks' });
+    expect(await shown.count()).toBe(0);
+  });
+
+  it('goes one page on, also when the button is pressed twice', async () => {
+    const { page, open } = await setup.member('owner');
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    await page.route('**/cabinet/api/audit?*', async (route) => {
+      const isSecond = route.request().url().includes('cursor=');
+      if (isSecond) await released;
+      return route.fulfill({ json: { data: [], has_more: !isSecond, next_cursor: isSecond ? null : 'second' } });
+    });
+    await open('/team');
+    const after = page.getByRole('button', { name: 'After' });
+    await after.click();
+    expect(await after.isDisabled()).toBe(true);
+    release();
+    await page.getByRole('button', { name: 'Before' }).click();
+    await page.getByRole('button', { name: 'After' }).and(page.locator(':enabled')).waitFor();
+    expect(await page.getByRole('button', { name: 'Before' }).isDisabled()).toBe(true);
   });
 
   it('invites a person with a link shown once, and changes roles', async () => {
@@ -388,6 +540,17 @@ describeInBrowser('the cabinet', () => {
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
     await page.getByRole('heading', { name: 'Orders' }).waitFor();
     expect(pathOf(page)).toBe('/cabinet/orders?status=failed&coin=BTC');
+  });
+
+  it('says when a sign-out did not reach the gateway, and signs nobody out', async () => {
+    const { page } = await setup.member('viewer', '/orders');
+    await page.route('**/cabinet/api/sign-out', (route) => route.abort());
+    await page.getByRole('button', { name: /^Signed in as/ }).click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText('You may still be signed in').waitFor();
+    await page.unroute('**/cabinet/api/sign-out');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   });
 
   it('says when another tab signed out, and goes on where it stood after a sign-in', async () => {

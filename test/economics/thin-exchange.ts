@@ -2,11 +2,11 @@ import { createOrm } from '../../src/app/orm.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import { createLog } from '../../src/base/log.ts';
 import { ExchangeProcess } from '../../src/exchanges/exchange-process.ts';
+import type { ImitatedBook, ImitatedLevel } from '../../src/exchanges/sandbox/exchange-state.ts';
+import { ImitatedBinance } from '../../src/exchanges/sandbox/imitated-binance.ts';
 import { TradingAccount } from '../../src/exchanges/trading-account.ts';
 import type { LiquidityVenue } from '../../src/settlement/rows/liquidity-venue.ts';
 import { ExchangeVenue } from '../../src/settlement/trade/exchange-venue.ts';
-import { ImitatedBinance } from '../../src/exchanges/sandbox/imitated-binance.ts';
-import type { ImitatedBook, ImitatedLevel } from '../../src/exchanges/sandbox/exchange-state.ts';
 import type { Market } from './market.ts';
 
 const cash = 'USDT';

@@ -84,6 +84,8 @@ export function addressOf(name: Operation, path: Readonly<Record<string, string>
   return `${base}${place}${given.length === 0 ? '' : `?${new URLSearchParams(given)}`}`;
 }
 
+const unanswered = (): GatewayError => new GatewayError('offline', 'the gateway does not answer; it may be restarting');
+
 async function once<Name extends Operation>(
   name: Name,
   asked: Asked<Name>,
@@ -105,10 +107,15 @@ async function once<Name extends Operation>(
     ...(signal ? { signal } : {}),
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error;
-    throw new GatewayError('offline', 'the gateway does not answer; it may be restarting');
+    throw unanswered();
   });
   if (response.status === 204) return undefined as Answer<Name>;
-  const answer: unknown = await response.json().catch(() => ({}));
+  const answer: unknown = await response.json().catch((error: unknown) => {
+    if (signal?.aborted) throw error;
+    // The connection was lost within the answer, or the answer is another server's.
+    if (response.ok) throw unanswered();
+    return {};
+  });
   if (response.ok) return answer as Answer<Name>;
   const { detail, code, request_id, errors } = answer as Refusal;
   const wait = Number(response.headers.get('Retry-After') ?? Number.NaN);
@@ -141,11 +148,20 @@ export async function call<Name extends Operation>(name: Name, asked: Asked<Name
   } catch (error) {
     // A refused sign-in says nothing of a session.
     if (!signIns.has(name)) noteAnswer(error);
+    if (error instanceof GatewayError && lostRights.has(error.kind)) {
+      void queries.invalidateQueries({ queryKey: sessionKey });
+    }
     throw error;
   }
 }
 
 const signIns: ReadonlySet<Operation> = new Set(['beginSignIn', 'signIn', 'openInvitation', 'acceptInvitation']);
+
+/** What the query of who is signed in is stored under. */
+export const sessionKey = ['me'] as const;
+
+/** Refusals by which a page learns that the person, or the partner, may do less than before. */
+const lostRights: ReadonlySet<string> = new Set(['insufficient_role', 'partner_inactive']);
 
 /** Shows the passkey to the server. The confirmation holds for this very request. */
 async function confirmationOf(operation: Schemas['ConfirmedOperation'], asked: object): Promise<string> {

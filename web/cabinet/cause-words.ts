@@ -65,7 +65,6 @@ const operations: Readonly<Record<string, string>> = {
   changeWebhook: 'Changed a webhook endpoint',
   deleteWebhook: 'Removed a webhook endpoint',
   rotateWebhookSecret: 'Made a new signing secret',
-  replayEvents: 'Sent events again',
   answerOrder: 'Answered what to do with a deposit',
 };
 

@@ -26,6 +26,23 @@ const tones: Readonly<Record<string, Tone>> = {
   exchanging: 'info',
 };
 
+const ends: ReadonlySet<string> = new Set(['completed', 'expired', 'refunded', 'failed']);
+const passing: ReadonlySet<string> = new Set(['mempool', 'confirming', 'pending', 'sent']);
+
+/**
+ * Whether an order is to change by itself. One that has ended may still get a deposit, ask about it
+ * and return it.
+ */
+export function isUnderWay(
+  order: Pick<WholeOrder, 'status' | 'action_required'> & {
+    readonly deposits: readonly { readonly state: string }[];
+    readonly refunds: readonly { readonly state: string }[];
+  },
+): boolean {
+  const { status, action_required: question, deposits, refunds } = order;
+  return !ends.has(status) || question !== null || [...deposits, ...refunds].some(({ state }) => passing.has(state));
+}
+
 /** Moves, deposits and payments as one list, oldest first. */
 export function momentsOf(order: Pick<WholeOrder, 'events' | 'deposits' | 'payout' | 'refunds'>): Moment[] {
   const moments: Omit<Moment, 'sinceSec'>[] = [];

@@ -17,7 +17,7 @@ export const filterStatuses: readonly string[] = [
   'failed',
 ];
 
-/** A short id or a UUID. All other text is the partner's own id of an order. */
+/** The form of a short id or a UUID. All other text is the partner's own id of an order. */
 const orderName =
   /^([a-z][a-z0-9]{0,7}-[a-z0-9]{6}|[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})$/i;
 
@@ -39,4 +39,13 @@ export function askedOrders({ q, status, coin, from, to, cursor }: Search): Orde
     ...(isDay(to) ? { created_to: new Date(Date.parse(to) + 86_400_000).toISOString() } : {}),
     ...(cursor ? { cursor } : {}),
   };
+}
+
+/**
+ * The same for a text with the form of a short id or a UUID that names no order: it may be the
+ * partner's own id of one. Null for other texts.
+ */
+export function askedByOwnId(search: Search): OrderQuery | null {
+  const { ids, ...others } = askedOrders(search);
+  return ids === undefined ? null : { ...others, external_id: ids.join() };
 }

@@ -4,7 +4,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { GatewayError } from '../ui/failure.ts';
 import { Failed } from '../ui/page.tsx';
 import { Empty, Notice, Skeleton } from '../ui/parts.tsx';
-import { call, type Me, queries, type Schemas } from './api.ts';
+import { call, type Me, queries, type Schemas, sessionKey } from './api.ts';
 import { noteSession, useLine, watchTabs } from './line.ts';
 
 /** People with a session need no sign-in, so it is no part of the first load. */
@@ -17,7 +17,7 @@ const SessionContext = createContext<Me | null>(null);
 
 /** The query of who is signed in. */
 const session = {
-  queryKey: ['me'] as const,
+  queryKey: sessionKey,
   queryFn: ({ signal }: { signal: AbortSignal }) => call('getSession', { signal }),
 };
 

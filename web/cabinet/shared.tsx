@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import { Dialog, Form, type FormFaults, type FormField } from '../ui/dialog.tsx';
 import { GatewayError } from '../ui/failure.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
@@ -20,8 +20,13 @@ export interface Action {
   readonly isPrimary?: boolean;
   /** Whether the server asks for the passkey again. */
   readonly needsPasskey?: boolean;
-  /** Returns a secret when there is one to show. It goes nowhere else. */
-  readonly run: (values: Record<string, string>) => Promise<Secret | null>;
+  /**
+   * Returns a secret when there is one to show. It goes nowhere else.
+   *
+   * @param idempotencyKey the same while a dialog sends the same values. So a repetition after a
+   *   lost answer counts once.
+   */
+  readonly run: (values: Record<string, string>, idempotencyKey: string) => Promise<Secret | null>;
 }
 
 /**
@@ -32,10 +37,16 @@ export function useAction(): readonly [dialog: ReactNode, start: (action: Action
   const [open, setOpen] = useState<Action | null>(null);
   const show = useShowSecret();
   const client = useQueryClient();
+  /** The keys of what the open dialog has sent. */
+  const keys = useRef(new Map<string, string>());
+  const start = (action: Action): void => {
+    keys.current.clear();
+    setOpen(action);
+  };
   const close = (): void => setOpen(null);
   const submit = async (action: Action, values: Record<string, string>): Promise<FormFaults | null> => {
     try {
-      const made = await action.run(values);
+      const made = await action.run(values, keyOf(keys.current, values));
       if (made) show(made);
       close();
       void client.invalidateQueries();
@@ -59,7 +70,15 @@ export function useAction(): readonly [dialog: ReactNode, start: (action: Action
       />
     </Dialog>
   ) : null;
-  return [dialog, setOpen];
+  return [dialog, start];
+}
+
+/** The idempotency key of values: a new one unless they were sent before. */
+function keyOf(keys: Map<string, string>, values: Readonly<Record<string, string>>): string {
+  const sent = JSON.stringify(values);
+  const key = keys.get(sent) ?? crypto.randomUUID();
+  keys.set(sent, key);
+  return key;
 }
 
 /** A button for each action. */

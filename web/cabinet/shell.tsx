@@ -1,5 +1,6 @@
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { type ReactNode, Suspense, useEffect, useState } from 'react';
+import { faultsOf } from '../ui/failure.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { type Chord, KeysDialog, useChords } from '../ui/keys.tsx';
 import { EnvironmentMark, ThemeButton } from '../ui/page.tsx';
@@ -125,8 +126,15 @@ function Frame(): ReactNode {
 
 function MemberMenu(): ReactNode {
   const { member } = useMe();
+  const [fault, setFault] = useState<string | null>(null);
   const signOut = async (): Promise<void> => {
-    await call('signOut', {}).catch(() => undefined);
+    setFault(null);
+    try {
+      await call('signOut', {});
+    } catch (error) {
+      setFault(`You may still be signed in: ${faultsOf(error).whole}`);
+      return;
+    }
     noteSignOut();
     // A new page: nothing of this session stays in memory.
     location.assign('/cabinet/');
@@ -153,6 +161,11 @@ function MemberMenu(): ReactNode {
         <button type="button" onClick={signOut}>
           <Icon name="out" /> Sign out
         </button>
+        {fault === null ? null : (
+          <p role="alert" className="bad-text small">
+            {fault}
+          </p>
+        )}
       </div>
     </div>
   );

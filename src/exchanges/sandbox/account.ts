@@ -20,8 +20,7 @@ export interface AskedWithdrawal {
 /** Coins that came for the account. */
 export type CameIn = Pick<ImitatedMovement, 'coin' | 'network' | 'address' | 'tag' | 'amount' | 'atMs'> & {
   readonly txid: string;
-  /** The output that pays, on a chain of the gateway. */
-  readonly output?: string;
+  readonly output?: NonNullable<ImitatedMovement['output']>;
   readonly state: 'pending' | 'done';
 };
 

@@ -65,8 +65,10 @@ export type ImitatedMovement = { -readonly [Field in Exclude<keyof Movement, 'to
   fault?: VenueFault;
   /** Of a withdrawal that the exchange pays on a chain: how. */
   payment?: ImitatedPayment;
-  /** Of a deposit: the output that pays. */
-  output?: string;
+  /** Of a deposit that comes over a chain of the gateway: the chain, and the output that pays. */
+  output?: { readonly chain: string; readonly key: string };
+  /** Its transaction is gone. No list shows it, unless it comes again. */
+  isGone?: true;
   /** How many lists have shown it. */
   shown?: number;
 };
@@ -104,8 +106,8 @@ export interface ExchangeState {
   ids: number;
   /** By the gateway's name of the network. */
   addresses: Record<string, ImitatedAddress>;
-  /** By chain: deposits in blocks up to here are known. */
-  scanned: Record<string, number>;
+  /** The newest transaction to one of them, by its place in the order of all. */
+  scanned: number;
 }
 
 /** How many orders, and how many movements, are kept. */
@@ -123,7 +125,7 @@ export function freshState(): ExchangeState {
     strikes: {},
     ids: 0,
     addresses: {},
-    scanned: {},
+    scanned: 0,
   };
 }
 

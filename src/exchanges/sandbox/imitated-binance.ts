@@ -3,7 +3,14 @@ import { systemMs } from '../../base/clock.ts';
 import { Big } from '../../base/money.ts';
 import type { ExchangeKey, MovementKind, MovementState } from '../exchange.ts';
 import type { ImitatedBook, ImitatedMovement, ImitatedOrder } from './exchange-state.ts';
-import { type AccountKeys, decimalsOf, type ImitatedAnswer, ImitatedExchange, shownOf, stepOf } from './imitated-exchange.ts';
+import {
+  type AccountKeys,
+  decimalsOf,
+  type ImitatedAnswer,
+  ImitatedExchange,
+  shownOf,
+  stepOf,
+} from './imitated-exchange.ts';
 import type { ImitatedRequest } from './imitation-server.ts';
 
 /** What Binance refuses with: status 400, a number and a text. */
@@ -65,7 +72,12 @@ export class ImitatedBinance extends ImitatedExchange {
       case 'GET time':
         return { serverTime: systemMs() };
       case 'GET exchangeInfo':
-        return { timezone: 'UTC', serverTime: systemMs(), rateLimits: [], symbols: Object.entries(this.books).map(market) };
+        return {
+          timezone: 'UTC',
+          serverTime: systemMs(),
+          rateLimits: [],
+          symbols: Object.entries(this.books).map(market),
+        };
       case 'GET ticker/bookTicker': {
         const wanted: string[] = JSON.parse(url.searchParams.get('symbols') ?? '[]');
         return Object.entries(this.books)
@@ -121,8 +133,7 @@ export class ImitatedBinance extends ImitatedExchange {
   #signed({ headers }: ImitatedRequest, query: string, { key, secret }: ExchangeKey = this): URLSearchParams {
     const [text = '', signature] = query.split('&signature=');
     const params = new URLSearchParams(text);
-    if (headers['x-mbx-apikey'] !== key)
-      throw new Refusal(-2015, 'Invalid API-key, IP, or permissions for action.');
+    if (headers['x-mbx-apikey'] !== key) throw new Refusal(-2015, 'Invalid API-key, IP, or permissions for action.');
     if (createHmac('sha256', secret).update(text).digest('hex') !== signature) {
       throw new Refusal(-1022, 'Signature for this request is not valid.');
     }
@@ -144,7 +155,8 @@ export class ImitatedBinance extends ImitatedExchange {
     const limit = Number(params.get('limit') ?? '1000');
     const offset = Number(params.get('offset') ?? '0');
     if (!(limit >= 1 && limit <= 1000)) throw new Refusal(-1130, "Data sent for parameter 'limit' is not valid.");
-    if (!(untilMs - sinceMs < ninetyDaysMs)) throw new Refusal(-1127, 'More than 90 days between startTime and endTime.');
+    if (!(untilMs - sinceMs < ninetyDaysMs))
+      throw new Refusal(-1127, 'More than 90 days between startTime and endTime.');
     const rows = this.listed({ kind, sinceMs, untilMs, isFirst: offset === 0 });
     if (rows === null) throw new Refusal(-1000, 'An unknown error occurred while processing the request.');
     const page = rows.slice(offset, offset + Math.min(limit, this.pageSize));

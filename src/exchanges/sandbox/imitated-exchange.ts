@@ -6,8 +6,8 @@ import {
   freshState,
   type ImitatedBook,
   type ImitatedLevel,
-  type ImitatedOrder,
   type ImitatedMovement,
+  type ImitatedOrder,
   keepNewest,
   nextId,
 } from './exchange-state.ts';
@@ -183,7 +183,8 @@ export abstract class ImitatedExchange {
   protected listed({ kind, sinceMs, untilMs, isFirst }: AskedList): ImitatedMovement[] | null {
     if (!isFirst && strike(this.state, 'list_broken')) return null;
     const rows = this.movements
-      .filter((movement) => movement.kind === kind && movement.atMs >= sinceMs && movement.atMs <= untilMs)
+      .filter((movement) => movement.kind === kind && !movement.isGone)
+      .filter(({ atMs }) => atMs >= sinceMs && atMs <= untilMs)
       .sort((a, b) => b.atMs - a.atMs || (a.reference < b.reference ? 1 : -1));
     if (isFirst && strike(this.state, 'list_incomplete')) rows.shift();
     if (isFirst) for (const row of rows) row.shown = Math.min((row.shown ?? 0) + 1, mostShown);
@@ -230,7 +231,8 @@ export abstract class ImitatedExchange {
       [feeCoin, fee.times('-1')],
     ] as const;
     const after = new Map<string, Big>();
-    for (const [coin, change] of changes) after.set(coin, (after.get(coin) ?? new Big(this.balance(coin))).plus(change));
+    for (const [coin, change] of changes)
+      after.set(coin, (after.get(coin) ?? new Big(this.balance(coin))).plus(change));
     const needed = side === 'buy' ? new Big(amount).times(limit) : new Big(amount);
     const has = new Big(this.balance(side === 'buy' ? quote : base));
     if (

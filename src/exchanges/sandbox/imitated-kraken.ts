@@ -3,7 +3,14 @@ import { systemMs } from '../../base/clock.ts';
 import { Big } from '../../base/money.ts';
 import type { MovementKind, MovementState } from '../exchange.ts';
 import type { ImitatedBook, ImitatedMovement, ImitatedOrder } from './exchange-state.ts';
-import { type AccountKeys, decimalsOf, type ImitatedAnswer, ImitatedExchange, shownOf, stepOf } from './imitated-exchange.ts';
+import {
+  type AccountKeys,
+  decimalsOf,
+  type ImitatedAnswer,
+  ImitatedExchange,
+  shownOf,
+  stepOf,
+} from './imitated-exchange.ts';
 import type { ImitatedRequest } from './imitation-server.ts';
 
 /** Kraken's own names for a few coins. */
@@ -67,7 +74,9 @@ export class ImitatedKraken extends ImitatedExchange {
       case 'Assets':
         return Object.fromEntries(this.#coins().map((coin) => [nameOf(coin), asset(coin)]));
       case 'AssetPairs':
-        return Object.fromEntries(Object.entries(this.books).map(([symbol, book]) => [idOf(symbol), pair(symbol, book)]));
+        return Object.fromEntries(
+          Object.entries(this.books).map(([symbol, book]) => [idOf(symbol), pair(symbol, book)]),
+        );
       case 'Ticker':
         return Object.fromEntries(
           (params.get('pair') ?? '').split(',').map((id) => {
@@ -247,7 +256,13 @@ function idOf(symbol: string): string {
 }
 
 function asset(coin: string): object {
-  return { aclass: 'currency', altname: (krakenNames[coin] ?? `-${coin}`).slice(1), decimals: 10, display_decimals: 5, status: 'enabled' };
+  return {
+    aclass: 'currency',
+    altname: (krakenNames[coin] ?? `-${coin}`).slice(1),
+    decimals: 10,
+    display_decimals: 5,
+    status: 'enabled',
+  };
 }
 
 function pair(symbol: string, book: ImitatedBook): object {

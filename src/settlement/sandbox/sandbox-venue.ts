@@ -5,7 +5,7 @@ import { Big, floorTo, fromUnits, toUnits } from '../../base/money.ts';
 import { addressExample } from '../../chains/addresses/address.ts';
 import { madeUpAddress } from '../../chains/addresses/made-up-address.ts';
 import { networkById } from '../../chains/networks/networks.ts';
-import { type PaidOutput, paidTo } from '../../chains/sandbox/paid-to.ts';
+import { type OutputState, outputStates, type PaidOutput, paidTo } from '../../chains/sandbox/paid-to.ts';
 import { busyBlocks } from '../../chains/sandbox/sandbox-adapters.ts';
 import type { SandboxChain, SandboxOutput } from '../../chains/sandbox/sandbox-chain.ts';
 import { movedBy } from '../../chains/sandbox/tx-facts.ts';
@@ -33,6 +33,8 @@ export interface SandboxVenueOptions {
   readonly name: ExchangeName;
   /** The coin in which its markets are. */
   readonly cash: string;
+  /** The most rows of a page of a list of deposits or withdrawals. */
+  readonly pageSize?: number;
 }
 
 /** How a client reaches it. */
@@ -47,8 +49,11 @@ const firstUsd = '1000000';
 const firstCashUsd = '10000000';
 /** Blocks that a deposit needs. */
 const creditDepth = 3;
-/** How far below the newest block deposits are still looked for: deeper than a reorganisation. */
-const lookBack = 100;
+/** How many transactions of all chains may be seen out of their order. Fewer than movements kept. */
+const lookBack = 500;
+const gone: OutputState = { isThere: false, depth: 0 };
+/** Of a deposit that comes over no chain. */
+const settled: OutputState = { isThere: true, depth: creditDepth };
 /** The memo of the account, where a network has memos. */
 const accountTag = '100001';
 /** What arrives of a short withdrawal, and what a thief takes of a coin, as fractions. */
@@ -74,6 +79,7 @@ export class SandboxVenue {
     this.#books = new VenueBooks(prices, cash);
     const keys = { ...newKey(), funding: newKey() };
     this.#exchange = name === 'kraken' ? new ImitatedKraken(keys) : new ImitatedBinance(keys);
+    if (options.pageSize !== undefined) this.#exchange.pageSize = options.pageSize;
   }
 
   /** Makes the account where there is none, and serves it. */
@@ -103,16 +109,20 @@ export class SandboxVenue {
 
   #react(request: ImitatedRequest, isLate: boolean): Promise<Reaction> {
     return this.#store.change((state) => {
-      state.books = this.#books.of(this.#options.catalogue.coins());
+      state.books = this.#books.of(this.#coins());
       this.#exchange.state = state;
       return this.#exchange.react(request, isLate);
     });
   }
 
+  #coins(): readonly string[] {
+    return [...new Set(this.#options.catalogue.rows.map(({ coin }) => coin))];
+  }
+
   /** Gives the account its first coins, and an address on each chain. */
   #prepare(state: ExchangeState): void {
     const { catalogue, cash } = this.#options;
-    for (const coin of new Set([cash, ...catalogue.coins()])) {
+    for (const coin of [cash, ...this.#coins()]) {
       const price = this.#books.price(coin);
       if (state.balances[coin] !== undefined || !price) continue;
       state.balances[coin] = floorTo(new Big(coin === cash ? firstCashUsd : firstUsd).div(price), 8).toFixed();
@@ -168,9 +178,9 @@ export class SandboxVenue {
   /** Two withdrawals on one chain that wait for each other; null while there is one only. */
   #pairOf(state: ExchangeState, row: ImitatedMovement): ImitatedMovement[] | null {
     const chain = chainOf(row);
-    const other = state.movements.find(
-      (one) => one !== row && one.fault === 'two_in_one' && one.payment?.txid === null && chainOf(one) === chain,
-    );
+    const other = state.movements
+      .filter((one) => one !== row && one.state === 'pending' && one.payment?.txid === null)
+      .find((one) => one.fault === 'two_in_one' && chainOf(one) === chain);
     return other ? [row, other] : null;
   }
 
@@ -187,11 +197,12 @@ export class SandboxVenue {
     }
   }
 
-  /** What a withdrawal pays; null for a coin that the catalogue has no longer. */
+  /** What a withdrawal pays; null for a coin that the catalogue has no longer, and for nothing. */
   #output({ coin, payment, address, tag, amount, fee, fault }: ImitatedMovement): SandboxOutput | null {
     const asset = this.#options.catalogue.find(coin, payment?.network ?? '');
     if (!asset || address === null) return null;
-    const net = new Big(amount).minus(fee);
+    const net = floorTo(new Big(amount).minus(fee), asset.decimals);
+    if (net.lte('0')) return null;
     const short = floorTo(net.times(shortPart), asset.decimals);
     const paid = fault === 'short' && short.gt('0') ? short : net;
     return { to: address, tag, contract: asset.contract, amount: toUnits(paid, asset.decimals) };
@@ -206,49 +217,43 @@ export class SandboxVenue {
 
   async #takeDeposits(state: ExchangeState, em: EntityManager): Promise<void> {
     const places = Object.entries(state.addresses).map(([id, place]) => [chainOfNetwork(id), place] as const);
-    const watched = [...new Map(places)].map(([chain, place]) => {
-      return { ...place, chain, above: state.scanned[chain] ?? -1 };
-    });
-    const tags = new Map(watched.map(({ chain, tag }) => [chain, tag]));
-    const known = new Map(state.movements.map((row) => [row.output, row]));
-    const outputs = await paidTo(em, watched);
-    const open = new Set<string>();
-    for (const output of outputs) {
+    const tags = new Map(places.map(([chain, { tag }]) => [chain, tag]));
+    const watched = [...new Map(places)].map(([chain, { address }]) => ({ chain, address }));
+    const known = new Set(state.movements.map(({ output }) => output?.key));
+    // A transaction may be seen after one that came later.
+    for (const output of await paidTo(em, watched, state.scanned - lookBack)) {
       // Coins with another memo, and of other kinds, are lost.
-      const row = tags.get(output.chain) === output.tag ? (known.get(output.key) ?? this.#deposit(state, output)) : null;
-      if (!row) continue;
-      if (row.state !== 'done' && isFinal(output)) creditFinal(state, row);
-      if (row.state !== 'done') open.add(output.key);
+      if (!known.has(output.key) && tags.get(output.chain) === output.tag) this.#deposit(state, output);
+      state.scanned = Math.max(state.scanned, output.seq);
     }
-    const seen = new Set(outputs.map(({ key }) => key));
-    // A deposit whose transaction is gone was never there.
-    state.movements = state.movements.filter(
-      ({ output, state: now }) => output === undefined || now !== 'pending' || seen.has(output),
+    await this.#followDeposits(state, em);
+  }
+
+  async #followDeposits(state: ExchangeState, em: EntityManager): Promise<void> {
+    const open = state.movements.filter((row) => row.kind === 'deposit' && row.state !== 'done');
+    const states = await outputStates(
+      em,
+      open.flatMap(({ output }) => output ?? []),
     );
-    this.#goOn(state, outputs, open);
-  }
-
-  /** Looks no longer at blocks that no reorganisation reaches, once all deposits in them are done. */
-  #goOn({ scanned }: ExchangeState, outputs: readonly PaidOutput[], open: ReadonlySet<string>): void {
-    const mined = outputs.filter((output) => output.height !== null);
-    for (const { chain, height, head } of mined) {
-      if (height === null || height > head - lookBack) continue;
-      const isHeld = mined.some((one) => one.chain === chain && open.has(one.key) && (one.height ?? 0) <= height);
-      if (!isHeld) scanned[chain] = Math.max(scanned[chain] ?? -1, height);
+    for (const row of open) {
+      const { isThere, depth } = row.output ? (states.get(row.output.key) ?? gone) : settled;
+      if (isThere) delete row.isGone;
+      else if (row.state === 'pending') row.isGone = true;
+      if (isThere && depth >= creditDepth) creditFinal(state, row);
     }
   }
 
-  /** Null for a coin that the exchange does not have. */
-  #deposit(state: ExchangeState, output: PaidOutput): ImitatedMovement | null {
+  /** Takes note of coins that came, if the exchange has such a coin. */
+  #deposit(state: ExchangeState, output: PaidOutput): void {
     const { catalogue, name, clock } = this.#options;
     const asset = catalogue.asset(output.chain, output.contract);
     const network = asset && venueNetwork(name, asset.network);
-    if (!asset || !network) return null;
-    return takeIn(state, {
+    if (!asset || !network) return;
+    takeIn(state, {
       coin: asset.coin,
       network,
       txid: output.txid,
-      output: output.key,
+      output: { chain: output.chain, key: output.key },
       address: output.address,
       tag: output.tag,
       amount: fromUnits(output.amount, asset.decimals),
@@ -260,10 +265,6 @@ export class SandboxVenue {
 
 function newKey(): ExchangeKey {
   return { key: `sandbox-${randomBytes(12).toString('hex')}`, secret: randomBytes(32).toString('base64') };
-}
-
-function isFinal({ height, head }: PaidOutput): boolean {
-  return height !== null && head - height + 1 >= creditDepth;
 }
 
 function chainOfNetwork(id: string): string {

@@ -19,10 +19,11 @@ export class VenueStore {
 
   /** Makes the state where there is none. Any number of processes may call it. */
   async open(): Promise<void> {
-    await sql(this.#orm.em.fork(), 'insert into sandbox_venue (name, state) values (?, ?::jsonb) on conflict do nothing', [
-      this.name,
-      JSON.stringify(freshState()),
-    ]);
+    await sql(
+      this.#orm.em.fork(),
+      'insert into sandbox_venue (name, state) values (?, ?::jsonb) on conflict do nothing',
+      [this.name, JSON.stringify(freshState())],
+    );
   }
 
   /** The state as it is now; null before a worker has made it. */

@@ -58,7 +58,7 @@ export function subjectOf({ kind, reference, coin, amount }: VenueSubject): Stor
  * @throws AppError action_not_possible
  */
 export async function openVenueAccount(em: EntityManager, venue: string, now: Date): Promise<void> {
-  const { openedAt } = await lockAccount(em, venue);
+  const { openedAt } = await lockVenueAccount(em, venue);
   if (openedAt !== null) throw notPossible(`the account at ${venue} is in the books since ${openedAt.toISOString()}`);
   const rows = await sql<{ coin: string; difference: string | null; compared_at: string | null }>(
     em,
@@ -101,7 +101,7 @@ export async function openVenueAccount(em: EntityManager, venue: string, now: Da
 export async function classifyVenueEntry(em: EntityManager, action: StaffAction, now: Date): Promise<void> {
   const { id, venue, class: kind, movementKind, reference } = action;
   if (venue === null || kind === null) throw new Error('the proposal names no account and class');
-  await lockAccount(em, venue);
+  await lockVenueAccount(em, venue);
   const { coin, amount, name } =
     movementKind !== null && reference !== null
       ? await classifiedMovement(em, venue, movementKind, reference)
@@ -184,7 +184,12 @@ async function earlierLines(em: EntityManager, venue: string): Promise<(Classifi
   return rows.map(({ amount, ...asset }) => ({ ...asset, amount: new Big(amount) }));
 }
 
-async function lockAccount(em: EntityManager, venue: string): Promise<{ readonly openedAt: Date | null }> {
+/**
+ * Locks the account at an exchange.
+ *
+ * @throws AppError not_found
+ */
+export async function lockVenueAccount(em: EntityManager, venue: string): Promise<{ readonly openedAt: Date | null }> {
   const [row] = await sql<{ opened_at: string | null }>(
     em,
     'select opened_at from venue_account where venue = ? for update',

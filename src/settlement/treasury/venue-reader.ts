@@ -6,7 +6,13 @@ import { Big, formatDecimal } from '../../base/money.ts';
 import { checkAddress } from '../../chains/addresses/address.ts';
 import { keyForms } from '../../chains/addresses/key-forms.ts';
 import type { ChainAdapter, Holding } from '../../chains/port/chain-adapter.ts';
-import { ExchangeRefusal, ExchangeUnavailable, type Holdings, type Movement, type MovementKind } from '../../exchanges/exchange.ts';
+import {
+  ExchangeRefusal,
+  ExchangeUnavailable,
+  type Holdings,
+  type Movement,
+  type MovementKind,
+} from '../../exchanges/exchange.ts';
 import { type Booking, bookAll } from '../../ledger/ledger.ts';
 import type { CurrencyCatalogue } from '../../market/currencies/currency-catalogue.ts';
 import { TreasuryTransfer } from '../rows/treasury-transfer.entity.ts';
@@ -160,15 +166,20 @@ export class VenueReader {
         { lockMode: LockMode.PESSIMISTIC_WRITE, orderBy: { kind: 'asc', reference: 'asc' } },
       );
       const known = new Map(stored.map((row) => [`${row.kind} ${row.reference}`, row]));
-      const bookings: Booking[] = [];
+      const rows: VenueMovement[] = [];
       for (const movement of movements) {
         const row = known.get(`${movement.kind} ${movement.reference}`);
         // A reading that began later is newer.
         if (row && row.readAt > began) continue;
-        const kept = row ? updated(row, movement, began, now) : this.#added(em, movement, { watchedFrom, began, now });
-        if (kept.part === 'open' && kept.kind === 'withdrawal') this.#judge(em, kept, targets, now);
-        if (kept.part === 'transfer') bookings.push(...(await withdrawn(em, kept, now)));
+        rows.push(row ? updated(row, movement, began, now) : this.#added(em, movement, { watchedFrom, began, now }));
       }
+      // A transfer refers to its movement.
+      await em.flush();
+      const withdrawals = rows.filter(({ kind }) => kind === 'withdrawal');
+      for (const row of withdrawals) if (row.part === 'open') this.#judge(em, row, targets, now);
+      await em.flush();
+      const bookings: Booking[] = [];
+      for (const row of withdrawals) if (row.part === 'transfer') bookings.push(...(await withdrawn(em, row, now)));
       await em.flush();
       await bookAll(em, bookings);
     });
@@ -292,8 +303,6 @@ function plain(amount: string): string {
 /** Books what a withdrawal to a hot wallet has taken from the account by now. */
 async function withdrawn(em: EntityManager, movement: VenueMovement, now: Date): Promise<Booking[]> {
   const { venue, kind: movementKind, reference, state } = movement;
-  if (movementKind !== 'withdrawal') return [];
-  await em.flush();
   const transfer = await em.findOneOrFail(
     TreasuryTransfer,
     { venue, movementKind, reference },

@@ -35,11 +35,13 @@ export function sandboxVenueCommands(sandbox: Command): void {
 }
 
 function accountCommands(venue: Command): void {
-  verb(venue, 'show', 'show balances, deposits and withdrawals, faults and deposit addresses').action(async ({ json }) => {
-    const lists = shown(await withVenue(({ store }) => stateOf(store)));
-    if (json) print(lists, true);
-    else for (const [name, rows] of Object.entries(lists)) print({ [name]: rows }, false);
-  });
+  verb(venue, 'show', 'show balances, deposits and withdrawals, faults and deposit addresses').action(
+    async ({ json }) => {
+      const lists = shown(await withVenue(({ store }) => stateOf(store)));
+      if (json) print(lists, true);
+      else for (const [name, rows] of Object.entries(lists)) print({ [name]: rows }, false);
+    },
+  );
   verb(venue, 'credit', 'give the account coins from outside, or take some away')
     .requiredOption('--coin <coin>', 'ticker')
     .requiredOption('--amount <amount>', "in the coin's units; a negative one is a debit, which no list shows")
@@ -92,7 +94,10 @@ function withVenue<T>(command: (context: VenueContext) => Promise<T>): Promise<T
   return withDatabase(async (context) => {
     const { config, networks, orm } = context;
     if (config.SANDBOX_VENUE === 'off' || networks.live.size > 0) {
-      throw new AppError('invalid_value', 'there is no imitated exchange here: it needs SANDBOX_VENUE=on and sandbox networks');
+      throw new AppError(
+        'invalid_value',
+        'there is no imitated exchange here: it needs SANDBOX_VENUE=on and sandbox networks',
+      );
     }
     const store = new VenueStore(orm, sandboxVenueName(config));
     await stateOf(store);
@@ -106,7 +111,8 @@ function withVenue<T>(command: (context: VenueContext) => Promise<T>): Promise<T
 
 async function stateOf(store: VenueStore): Promise<ExchangeState> {
   const state = await store.read();
-  if (!state) throw new AppError('invalid_value', 'the imitated exchange has never run on this database; start the gateway once');
+  if (!state)
+    throw new AppError('invalid_value', 'the imitated exchange has never run on this database; start the gateway once');
   return state;
 }
 
@@ -147,13 +153,17 @@ async function credit({ store, currencies }: VenueContext, asked: CreditOptions)
   const place = rows.find((row) => network === undefined || row.network === network);
   const isListed = !asked.isSilent && amount.gt('0');
   return store.change((state) => {
-    if (state.balances[coin] === undefined) throw new AppError('unknown_coin', `the account has no ${coin.slice(0, 20)}`);
+    if (state.balances[coin] === undefined)
+      throw new AppError('unknown_coin', `the account has no ${coin.slice(0, 20)}`);
     if (!isListed) {
       change(state, coin, amount);
     } else {
       const name = place && venueNetwork(store.name, place.network);
       if (!place || !name) {
-        throw new AppError('currency_not_found', `no deposit of ${coin} comes over ${network ?? 'a chain'}; use --silent`);
+        throw new AppError(
+          'currency_not_found',
+          `no deposit of ${coin} comes over ${network ?? 'a chain'}; use --silent`,
+        );
       }
       takeIn(state, {
         ...{ coin, network: name, amount: formatDecimal(amount), state: 'done' },
@@ -192,7 +202,10 @@ async function withdrawal(context: VenueContext, asked: WithdrawalOptions): Prom
   );
 }
 
-async function send(context: VenueContext, asked: Pick<WithdrawalOptions, 'coin' | 'network' | 'amount'>): Promise<Fields> {
+async function send(
+  context: VenueContext,
+  asked: Pick<WithdrawalOptions, 'coin' | 'network' | 'amount'>,
+): Promise<Fields> {
   const { orm, store, currencies } = context;
   const { amount, currency, chain } = await transferOf(context, asked);
   const place = (await stateOf(store)).addresses[currency.network];

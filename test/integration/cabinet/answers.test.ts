@@ -159,7 +159,10 @@ it('a viewer, a stranger, and a member who lost the role meanwhile may not', asy
   expect(await entriesOf(order)).toEqual([]);
 });
 
-it('a member who loses the role while the order is locked may not', async () => {
+it.each([
+  ['loses the role', `update partner_member set role = 'viewer' where id = $1`, [403, 'insufficient_role']],
+  ['is signed out', 'update partner_session set ended_at = now() where member_id = $1', [401, 'unauthorized']],
+] as const)('a member who %s while the order is locked may not', async (_what, change, refusal) => {
   const { gateway } = policies;
   const order = await asking();
   const { id } = await question(order);
@@ -169,11 +172,11 @@ it('a member who loses the role while the order is locked may not', async () => 
     await em.execute('select 1 from exchange_order where id = ? for update', [order.id]);
     const waiting = answer(order, { action_id: id, action: 'refund' }, finance);
     await waitsForLock();
-    await gateway.query(`update partner_member set role = 'viewer' where id = $1`, [who.id]);
+    await gateway.query(change, [who.id]);
     return { waiting };
   });
   const { status, json } = await late.waiting;
-  expect([status, json.code]).toEqual([403, 'insufficient_role']);
+  expect([status, json.code]).toEqual(refusal);
   expect(await entriesOf(order)).toEqual([]);
 });
 

@@ -368,9 +368,7 @@ describe('SandboxChain', () => {
       expect((await adapter.pending([txid])).left).toEqual(new Set());
       await node.mine(chain);
       expect((await adapter.scan(cursor, 10)).blocks.flatMap((block) => block.transfers)).toEqual(transfers);
-      expect(await node.balances(chain, [{ address: account.address, tag: null }], null)).toEqual([
-        1_000n * coin + 7n,
-      ]);
+      expect(await node.balances(chain, [{ address: account.address, tag: null }], null)).toEqual([1_000n * coin + 7n]);
       // Beside the two that made the account.
       expect(await node.paymentsTo(chain, account.address, null)).toBe(3);
       await expectSound(chain);

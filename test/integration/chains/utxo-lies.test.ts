@@ -116,7 +116,11 @@ describeWithNode('Dogecoin by a node that knows no more than its own', () => {
     await node.mine(1);
     expect(await wallet.adapter.status(tx)).toMatchObject({ state: 'mined', fee: prepared.fee });
     const amounts = [{ contract: null, amount: 3n * coin }];
-    expect(await wallet.adapter.spent(tx.txid)).toMatchObject({ amounts, fee: prepared.fee, height: await node.height() });
+    expect(await wallet.adapter.spent(tx.txid)).toMatchObject({
+      amounts,
+      fee: prepared.fee,
+      height: await node.height(),
+    });
 
     const from = (await wallet.outputs.find('dogecoin', [`${txid}:0`, `${txid}:1`])).map(({ key }) => key);
     const sweep = intent(wallet.hotAddress, 4n * coin, { from });

@@ -152,8 +152,7 @@ if (findLitecoind() === null) {
           { ...tx, vout: undefined },
           { ...tx, vin: 7 },
         ]) {
-          proxy.falsify = (method, params) =>
-            method === 'getrawtransaction' && params.length > 2 ? lie : undefined;
+          proxy.falsify = (method, params) => (method === 'getrawtransaction' && params.length > 2 ? lie : undefined);
           await expect(lied.spent(txid)).rejects.toMatchObject({ code: 'unsound_answer' });
         }
       } finally {

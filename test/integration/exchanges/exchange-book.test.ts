@@ -1,11 +1,11 @@
 import { Big } from '../../../src/base/money.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { SignerError } from '../../../src/chains/port/signer.ts';
+import type { ImitatedBook, ImitatedLevel } from '../../../src/exchanges/sandbox/exchange-state.ts';
 import { type ReconcileRow, reconcile } from '../../../src/ledger/reconcile.ts';
 import type { PriceSource } from '../../../src/market/rates/price-source.ts';
 import type { ExchangeVenue } from '../../../src/settlement/trade/exchange-venue.ts';
 import type { CrashPoint } from '../../../src/settlement/turns/crash-point.ts';
-import type { ImitatedBook, ImitatedLevel } from '../../../src/exchanges/sandbox/exchange-state.ts';
 import { loopbackVenues, VenueHarness } from '../../support/exchanges/venue-harness.ts';
 import { Faults } from '../../support/faults/faults.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';

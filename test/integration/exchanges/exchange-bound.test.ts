@@ -1,7 +1,7 @@
 import { Big } from '../../../src/base/money.ts';
+import type { ImitatedBook, ImitatedLevel } from '../../../src/exchanges/sandbox/exchange-state.ts';
 import type { ExchangeVenue } from '../../../src/settlement/trade/exchange-venue.ts';
 import { query } from '../../support/database/database.ts';
-import type { ImitatedBook, ImitatedLevel } from '../../../src/exchanges/sandbox/exchange-state.ts';
 import { loopbackVenues, VenueHarness } from '../../support/exchanges/venue-harness.ts';
 
 /** 1,000 LTC for 1.25 BTC: 80,000 dollars either way, of which 2 % may be lost. */

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { binanceDialect } from '../../../src/exchanges/binance-dialect.ts';
 import { loadCcxt } from '../../../src/exchanges/ccxt-exchange.ts';
 import { krakenDialect } from '../../../src/exchanges/kraken-dialect.ts';
-import type { VenueOrder } from '../../../src/settlement/rows/liquidity-venue.ts';
-import { query } from '../../support/database/database.ts';
 import { ImitatedBinance } from '../../../src/exchanges/sandbox/imitated-binance.ts';
 import { ImitatedKraken } from '../../../src/exchanges/sandbox/imitated-kraken.ts';
+import type { VenueOrder } from '../../../src/settlement/rows/liquidity-venue.ts';
+import { query } from '../../support/database/database.ts';
 import { VenueHarness } from '../../support/exchanges/venue-harness.ts';
 
 describe.each([

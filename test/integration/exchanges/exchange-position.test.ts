@@ -1,9 +1,9 @@
 import { addressExample } from '../../../src/chains/addresses/address.ts';
+import type { ImitatedBook } from '../../../src/exchanges/sandbox/exchange-state.ts';
 import { reconcile } from '../../../src/ledger/reconcile.ts';
 import type { PriceSource } from '../../../src/market/rates/price-source.ts';
 import { attention } from '../../../src/orders/read/attention.ts';
 import type { ExchangeVenue } from '../../../src/settlement/trade/exchange-venue.ts';
-import type { ImitatedBook } from '../../../src/exchanges/sandbox/exchange-state.ts';
 import { marketPrices, VenueHarness } from '../../support/exchanges/venue-harness.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 import { newMember } from '../../support/staff/staff-client.ts';

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../../src/base/clock.ts';
 import { createLog } from '../../../src/base/log.ts';
 import { ExchangeProcess, type ExchangeProcessOptions } from '../../../src/exchanges/exchange-process.ts';
-import { ExchangePriceSource } from '../../../src/market/rates/sources/exchange-price-source.ts';
 import { ImitatedBinance } from '../../../src/exchanges/sandbox/imitated-binance.ts';
 import { ImitatedKraken } from '../../../src/exchanges/sandbox/imitated-kraken.ts';
+import { ExchangePriceSource } from '../../../src/market/rates/sources/exchange-price-source.ts';
 import { LogSink } from '../../support/gateway/log-sink.ts';
 
 const kraken = new ImitatedKraken();

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Big } from '../../../src/base/money.ts';
+import type { ImitatedLevel } from '../../../src/exchanges/sandbox/exchange-state.ts';
 import type { ExchangeVenue } from '../../../src/settlement/trade/exchange-venue.ts';
 import { exchangeOrderId, VenueJournal } from '../../../src/settlement/trade/venue-journal.ts';
 import { query } from '../../support/database/database.ts';
-import type { ImitatedLevel } from '../../../src/exchanges/sandbox/exchange-state.ts';
 import { loopbackVenues, VenueHarness } from '../../support/exchanges/venue-harness.ts';
 
 describe.each(loopbackVenues)('ExchangeVenue at $name', ({ name, cash, place }) => {

@@ -4,14 +4,14 @@ import { openVenue } from '../../../src/app/open-venue.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { createLog } from '../../../src/base/log.ts';
 import { loadConfig } from '../../../src/config/load-config.ts';
-import type { MovementKind, MovementState } from '../../../src/exchanges/exchange.ts';
+import type { MovementKind } from '../../../src/exchanges/exchange.ts';
 import { ExchangeProcess, type ExchangeProcessOptions } from '../../../src/exchanges/exchange-process.ts';
 import { FundingAccount } from '../../../src/exchanges/funding-account.ts';
+import type { Fault } from '../../../src/exchanges/sandbox/exchange-state.ts';
+import { ImitatedBinance } from '../../../src/exchanges/sandbox/imitated-binance.ts';
+import { ImitatedKraken } from '../../../src/exchanges/sandbox/imitated-kraken.ts';
 import { TradingAccount } from '../../../src/exchanges/trading-account.ts';
 import type { PriceBook } from '../../../src/market/rates/price-book.ts';
-import { ImitatedBinance } from '../../../src/exchanges/sandbox/imitated-binance.ts';
-import type { Fault } from '../../../src/exchanges/sandbox/exchange-state.ts';
-import { ImitatedKraken } from '../../../src/exchanges/sandbox/imitated-kraken.ts';
 import { movement } from '../../support/exchanges/movement.ts';
 import { LogSink } from '../../support/gateway/log-sink.ts';
 
@@ -118,7 +118,7 @@ describe('the holdings', () => {
 });
 
 describe('a movement', () => {
-  const states: Record<Name, Record<MovementKind, Record<string, MovementState>>> = {
+  const states: Record<Name, Record<MovementKind, { readonly [told: string]: unknown }>> = {
     kraken: {
       deposit: {
         Initial: 'pending',
@@ -333,9 +333,28 @@ describe('a list of movements', () => {
 });
 
 describe('hostile answers', () => {
-  const deposit = { refid: 'R', asset: 'XXBT', txid: 'aa', info: 'bc1', amount: '1', fee: '0', time: 1, status: 'Success' };
-  const row = { id: 'R', coin: 'BTC', txId: 'aa', address: 'bc1', amount: '1', insertTime: 1, status: 1, network: 'BTC' };
-  const krakenRow = (changes: object) => JSON.stringify({ error: [], result: { deposit: [{ ...deposit, ...changes }] } });
+  const deposit = {
+    refid: 'R',
+    asset: 'XXBT',
+    txid: 'aa',
+    info: 'bc1',
+    amount: '1',
+    fee: '0',
+    time: 1,
+    status: 'Success',
+  };
+  const row = {
+    id: 'R',
+    coin: 'BTC',
+    txId: 'aa',
+    address: 'bc1',
+    amount: '1',
+    insertTime: 1,
+    status: 1,
+    network: 'BTC',
+  };
+  const krakenRow = (changes: object) =>
+    JSON.stringify({ error: [], result: { deposit: [{ ...deposit, ...changes }] } });
   const binanceRow = (changes: object) => JSON.stringify([{ ...row, ...changes }]);
   const rows: Record<string, { kraken: object; binance: object }> = {
     'an amount less than nothing': { kraken: { amount: '-1' }, binance: { amount: '-1' } },
@@ -374,9 +393,10 @@ describe('hostile answers', () => {
           name === 'kraken' ? krakenRow(changes.kraken) : binanceRow(changes.binance),
         ]),
       ),
-      'one reference of two': name === 'kraken'
-        ? JSON.stringify({ error: [], result: { deposit: [deposit, { ...deposit, amount: '2' }] } })
-        : JSON.stringify([row, { ...row, amount: '2' }]),
+      'one reference of two':
+        name === 'kraken'
+          ? JSON.stringify({ error: [], result: { deposit: [deposit, { ...deposit, amount: '2' }] } })
+          : JSON.stringify([row, { ...row, amount: '2' }]),
     };
     const told: Record<string, unknown> = {};
     for (const [what, body] of Object.entries(bodies)) {
@@ -391,20 +411,34 @@ describe('hostile answers', () => {
   });
 
   it.each(names)('of %s are no holdings', async (name) => {
-    const balances: unknown[] = name === 'kraken'
-      ? [{ XXBT: { balance: '-1', hold_trade: '-2' } }, { XXBT: { balance: 'x' } }, { XXBT: {} }, { '': { balance: '1' } }, { XXBT: { balance: '1', hold_trade: '-1' } }, { XXBT: 1 }, 7]
-      : [
-          [{ asset: 'BTC', free: '2', locked: '-1' }],
-          [{ asset: 'BTC', free: 'x', locked: '0' }],
-          [{ asset: 'BTC', free: '1' }],
-          [{ asset: '', free: '1', locked: '0' }],
-          [{ asset: 'BTC', free: '1', locked: '0' }, { asset: 'BTC', free: '2', locked: '0' }],
-          {},
-        ];
+    const balances: unknown[] =
+      name === 'kraken'
+        ? [
+            { XXBT: { balance: '-1', hold_trade: '-2' } },
+            { XXBT: { balance: 'x' } },
+            { XXBT: {} },
+            { '': { balance: '1' } },
+            { XXBT: { balance: '1', hold_trade: '-1' } },
+            { XXBT: 1 },
+            7,
+          ]
+        : [
+            [{ asset: 'BTC', free: '2', locked: '-1' }],
+            [{ asset: 'BTC', free: 'x', locked: '0' }],
+            [{ asset: 'BTC', free: '1' }],
+            [{ asset: '', free: '1', locked: '0' }],
+            [
+              { asset: 'BTC', free: '1', locked: '0' },
+              { asset: 'BTC', free: '2', locked: '0' },
+            ],
+            {},
+          ];
     for (const balance of balances) {
       const body = JSON.stringify(name === 'kraken' ? { error: [], result: balance } : { balances: balance });
       loopbacks[name].faults.push({ path: exchanges[name].holdings, kind: 'answer', body });
-      const told = await account(name).holdings().catch((error: Error) => error.name);
+      const told = await account(name)
+        .holdings()
+        .catch((error: Error) => error.name);
       expect({ balance, told }).toEqual({ balance, told: 'ExchangeUnavailable' });
     }
     expect(await account(name).holdings()).toHaveLength(4);
@@ -475,6 +509,24 @@ describe('the key that reads', () => {
       trading.find(order),
     ]);
     expect(answers.map((answer) => answer.length)).toEqual([0, 3, 4, 0, 0, 0]);
+  });
+
+  it('waits at Kraken for its own answers only, one request after the other', async () => {
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    loopbacks.kraken.onRequest = (_number, path) => (path.endsWith('/BalanceEx') ? held : undefined);
+    const own = open('kraken', {}, { requestTimeoutMs: 30_000 });
+    const reads = () => loopbacks.kraken.asked.filter((path) => /BalanceEx|Status$/.test(path));
+    await asking(own, 'kraken', async (account) => {
+      const holdings = account.holdings();
+      const deposits = account.movements('deposit', lately());
+      const order = { clientId: '9cc788d8-9c00-8b25-84d3-26d93603948d', base: 'BTC', quote: 'USD' };
+      expect(await own.ask('kraken', 'find', order)).toEqual([]);
+      expect(reads()).toEqual(['POST /0/private/BalanceEx']);
+      release();
+      expect(await holdings).toHaveLength(4);
+      expect(await deposits).toEqual([]);
+    });
+    expect(reads()).toEqual(['POST /0/private/BalanceEx', 'POST /0/private/DepositStatus']);
   });
 
   it.each(names)('moves nothing, at %s: no request but these is ever signed', async (name) => {

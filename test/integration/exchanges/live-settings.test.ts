@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../../src/base/clock.ts';
-import { query } from '../../support/database/database.ts';
 import { ImitatedBinance } from '../../../src/exchanges/sandbox/imitated-binance.ts';
 import { ImitatedKraken } from '../../../src/exchanges/sandbox/imitated-kraken.ts';
+import { query } from '../../support/database/database.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 
 /** A whole gateway with prices and liquidity of exchanges; its chains stay those of the sandbox. */

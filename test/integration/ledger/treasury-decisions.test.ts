@@ -26,7 +26,7 @@ describe('what two members decide about the account at an exchange', () => {
 
   it('refuses to open an account that is not read, or was read too long ago', async () => {
     await expect(watched.decide({ action: 'venue_opening', venue: 'kraken' })).rejects.toThrow(
-      "the balances at kraken were not read yet",
+      'the balances at kraken were not read yet',
     );
     await expect(watched.decide({ action: 'venue_opening', venue: 'binance' })).rejects.toThrow(
       "no account at 'binance' is read",
@@ -91,7 +91,7 @@ describe('what two members decide about the account at an exchange', () => {
   it('classifies a deposit from outside', async () => {
     await watched.open();
     const reference = watched.credit('USDT', 'TRC20', '500', { txid: 'ab'.repeat(32) });
-    await watched.turn(12);
+    await watched.turn(14);
     expect(await watched.differences()).toEqual(['venue_balance USDT on kraken 500']);
     expect(await isHeld('USDT')).toBe(false);
     await classify({ kind: 'deposit', reference }, 'capital');

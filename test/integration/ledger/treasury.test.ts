@@ -1,5 +1,5 @@
-import { treasuryCrashPoints } from '../../../src/settlement/treasury/crash-points.ts';
 import type { TreasuryCrashPoint } from '../../../src/settlement/treasury/crash-points.ts';
+import { treasuryCrashPoints } from '../../../src/settlement/treasury/crash-points.ts';
 import { WatchedGateway } from '../../support/exchanges/watched-account.ts';
 
 describe('a withdrawal by hand from the exchange to a hot wallet', () => {
@@ -91,6 +91,7 @@ describe('a withdrawal by hand from the exchange to a hot wallet', () => {
 
   it('is reorganised away, and mined again', async () => {
     const opening = await watched.booked('opening', 'BTC');
+    await watched.mine('BTC', 6);
     const txid = await watched.arrive('BTC', 'BTC', '1');
     const reference = await watched.withdraw('BTC', 'BTC', { gross: '1.0005', fee: '0.0005', txid, state: 'done' });
     await watched.mine('BTC', 4);
@@ -205,7 +206,9 @@ describe('a withdrawal by hand from the exchange to a hot wallet', () => {
     expect(account?.failure).toBe('silent');
   });
 
-  it.each(Object.keys(treasuryCrashPoints) as TreasuryCrashPoint[])('is booked once by a worker killed at %s', async (point) => {
+  it.each(
+    Object.keys(treasuryCrashPoints) as TreasuryCrashPoint[],
+  )('is booked once by a worker killed at %s', async (point) => {
     const opening = await watched.booked('opening', 'BTC');
     const reference = await watched.withdraw('BTC', 'BTC', { gross: '1.0005', fee: '0.0005' });
     watched.killAt = point;

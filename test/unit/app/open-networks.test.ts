@@ -48,6 +48,12 @@ describe('unsafeSettings', () => {
     for (const fault of faults) expect(fault).toContain('a good value: ');
   });
 
+  it('refuses an imitated exchange beside a live network', () => {
+    const imitated = loadConfig({ SANDBOX_VENUE: 'on', SIGNER_SOCKET: '/s' });
+    expect(unsafeSettings(imitated, new LiveNetworks(null))).toEqual([]);
+    expect(names(unsafeSettings(imitated, networksOf(31337)))).toEqual(['SANDBOX_VENUE']);
+  });
+
   it('bounds the wait for a deposit on a network of value', () => {
     const slow = { ...safe, DEPOSIT_WINDOW_SEC: 7_201 };
     const faults = unsafeSettings(slow, networksOf(1));

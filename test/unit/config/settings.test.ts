@@ -208,6 +208,13 @@ describe('settings of exchanges', () => {
     expect(problemsOf({ ...live, ...api, ROLE: 'worker' })).toHaveLength(1);
   });
 
+  it('takes an imitated exchange without keys and without price sources', () => {
+    expect(loadConfig({ SANDBOX_VENUE: 'on' })).toMatchObject({ SANDBOX_VENUE: 'on', VENUE: null });
+    const binance = { SANDBOX_VENUE: 'on', VENUE: 'binance', VENUE_CASH: 'USDT' };
+    expect(loadConfig(binance).VENUE).toEqual({ name: 'binance', origin: null });
+    expect(loadConfig({ ...live, SANDBOX_VENUE: 'on' }).SANDBOX_VENUE).toBe('on');
+  });
+
   it.each([
     [{ PRICE_SOURCES: 'kraken,mtgox' }, /^PRICE_SOURCES=.*'mtgox'.*binance, kraken; a good value: kraken,binance$/],
     [{ PRICE_SOURCES: 'kraken,kraken' }, /^PRICE_SOURCES=.*twice/],
@@ -216,14 +223,25 @@ describe('settings of exchanges', () => {
     [{ PRICE_SOURCES: 'kraken' }, /^PRICE_SOURCES names 1 exchange, and 2 must agree on a price/],
     [{ ...live, MAX_SLIPPAGE: '0.7' }, /^MAX_SLIPPAGE='0.7'.*a good value: 0.02$/],
     [{ VENUE_KEY: 'key' }, /need VENUE/],
+    [{ SANDBOX_VENUE: 'on', VENUE: 'inventory' }, /its name alone/],
+    [{ SANDBOX_VENUE: 'on', VENUE: 'kraken=http://127.0.0.1:1' }, /its name alone/],
+    [{ ...venue, SANDBOX_VENUE: 'on' }, /unset VENUE_KEY, VENUE_SECRET$/],
+    [{ SANDBOX_VENUE: 'on', VENUE_FUNDING_KEY: 'key' }, /unset VENUE_FUNDING_KEY$/],
+    [{ SANDBOX_VENUE: 'on', VENUE: 'binance' }, /VENUE_CASH=USDT/],
     [{ ...live, VENUE: 'kraken', VENUE_KEY: 'key' }, /^VENUE=kraken also needs VENUE_SECRET/],
     [{ ...venue, PRICE_SOURCES: '' }, /set PRICE_SOURCES/],
     [{ ...venue, VENUE: 'binance' }, /VENUE_CASH=USDT/],
-    [{ VENUE_FUNDING_KEY: 'key', VENUE_FUNDING_SECRET: 'secret' }, /^VENUE_FUNDING_KEY and .* need an exchange as VENUE/],
+    [
+      { VENUE_FUNDING_KEY: 'key', VENUE_FUNDING_SECRET: 'secret' },
+      /^VENUE_FUNDING_KEY and .* need an exchange as VENUE/,
+    ],
     [{ ...live, VENUE: 'inventory', VENUE_FUNDING_SECRET: 'secret' }, /need an exchange as VENUE/],
     [{ ...venue, VENUE_FUNDING_KEY: 'other' }, /belong together/],
     [{ ...venue, VENUE_FUNDING_SECRET: 'secret' }, /belong together/],
-    [{ ...venue, VENUE_FUNDING_KEY: 'key', VENUE_FUNDING_SECRET: 'secret' }, /^VENUE_FUNDING_KEY is VENUE_KEY: .*reads/],
+    [
+      { ...venue, VENUE_FUNDING_KEY: 'key', VENUE_FUNDING_SECRET: 'secret' },
+      /^VENUE_FUNDING_KEY is VENUE_KEY: .*reads/,
+    ],
     [{ ...venue, VENUE_CASH: 'dollars' }, /^VENUE_CASH='dollars'.*a good value: USD$/],
   ])('refuse %j', (environment, problem) => {
     const problems = problemsOf(environment);

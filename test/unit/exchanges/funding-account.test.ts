@@ -90,12 +90,16 @@ describe('FundingAccount', () => {
     await expect(account.movements('withdrawal', 0)).rejects.toBeInstanceOf(ExchangeUnavailable);
   });
 
-  it.each([[null], [{}], ['deposits'], [[null]], [[7]], [Array(mostMovements + 1).fill(withdrawal)]])(
-    'refuses a list of movements that is none, or too long',
-    async (answer) => {
-      await expect(accountThatAnswers(answer).movements('withdrawal', 0)).rejects.toBeInstanceOf(ExchangeUnavailable);
-    },
-  );
+  it.each([
+    [null],
+    [{}],
+    ['deposits'],
+    [[null]],
+    [[7]],
+    [Array(mostMovements + 1).fill(withdrawal)],
+  ])('refuses a list of movements that is none, or too long', async (answer) => {
+    await expect(accountThatAnswers(answer).movements('withdrawal', 0)).rejects.toBeInstanceOf(ExchangeUnavailable);
+  });
 
   it('returns checked holdings', async () => {
     expect(await accountThatAnswers([holding]).holdings()).toEqual([{ coin: 'BTC', total: '2.5', free: '1' }]);

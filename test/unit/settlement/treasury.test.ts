@@ -4,7 +4,12 @@ import type { TreasuryTransfer } from '../../../src/settlement/rows/treasury-tra
 import type { VenueMovement } from '../../../src/settlement/rows/venue-movement.entity.ts';
 import { chainOfName } from '../../../src/settlement/treasury/exchange-networks.ts';
 import { type AwaitedTransfer, matchArrivals } from '../../../src/settlement/treasury/matching.ts';
-import { bookCredit, bookSource, inTransit, settleTransfer } from '../../../src/settlement/treasury/transfer-entries.ts';
+import {
+  bookCredit,
+  bookSource,
+  inTransit,
+  settleTransfer,
+} from '../../../src/settlement/treasury/transfer-entries.ts';
 
 const now = new Date('2026-11-27T12:00:00Z');
 
@@ -57,7 +62,11 @@ describe('the network that an exchange names', () => {
 
 describe('arrivals are matched', () => {
   const awaited = (id: string, missing: string, txid: string | null, changes: Partial<VenueMovement> = {}) =>
-    ({ transfer: transfer({ id }), movement: movement({ txid, ...changes }), missing: new Big(missing) }) as AwaitedTransfer;
+    ({
+      transfer: transfer({ id }),
+      movement: movement({ txid, ...changes }),
+      missing: new Big(missing),
+    }) as AwaitedTransfer;
   const pairs = (ones: AwaitedTransfer[], deposits: Deposit[]): string[] =>
     matchArrivals(ones, deposits, now).map((match) => `${match.transfer.id} ${match.deposit.id}`);
 
@@ -105,10 +114,10 @@ describe('the entries of a transfer', () => {
       let transit = new Big('0');
       for (let step = 0; step < 12; step++) {
         const state = (['pending', 'done', 'locked', 'returned'] as const)[random(4)] ?? 'done';
-        const amount = new Big(random(3)).plus('0.5');
+        const amount = new Big(String(random(3))).plus('0.5');
         const bookings = [
           ...(random(2) ? bookSource(one, { amount, fee: gas ? new Big('0') : new Big('0.01') }, gas, now) : []),
-          ...(gas && random(2) ? bookCredit(one, new Big(random(3)), new Big('0'), now) : []),
+          ...(gas && random(2) ? bookCredit(one, new Big(String(random(3))), new Big('0'), now) : []),
           ...settleTransfer(one, { state, txid: null }, false, now),
         ];
         for (const { lines } of bookings) {

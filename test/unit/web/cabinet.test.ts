@@ -2,9 +2,9 @@ import { causeWords, operationWords, targetWords } from '../../../web/cabinet/ca
 import { actionFaults } from '../../../web/cabinet/faults.ts';
 import { keyMoves } from '../../../web/cabinet/key-moves.ts';
 import { limitGroups } from '../../../web/cabinet/limits.ts';
-import { momentsOf } from '../../../web/cabinet/moments.ts';
+import { isUnderWay, momentsOf } from '../../../web/cabinet/moments.ts';
 import { networksOf } from '../../../web/cabinet/network.ts';
-import { askedOrders } from '../../../web/cabinet/order-filter.ts';
+import { askedByOwnId, askedOrders } from '../../../web/cabinet/order-filter.ts';
 import { browserName, deviceName } from '../../../web/cabinet/passkey-names.ts';
 import { steps } from '../../../web/cabinet/tasks.ts';
 import {
@@ -47,6 +47,18 @@ describe('what the cabinet asks of the list of orders', () => {
   });
 });
 
+it('a text with the form of a name may be an id of the partner', () => {
+  for (const q of ['order-123456', '0199c0de-7a11-7c3e-9a4e-5d2f6b7c8d90']) {
+    expect(askedByOwnId({ q, coin: 'btc' })).toEqual({
+      limit: 25,
+      include: ['details'],
+      external_id: q,
+      coin: 'BTC',
+    });
+  }
+  expect([askedByOwnId({}), askedByOwnId({ q: 'cart-1' })]).toEqual([null, null]);
+});
+
 describe('a refusal of an action', () => {
   const faults = [{ field: 'networks.1', detail: "'1.2.3.4/99' is not a network" }];
   const refusal = new GatewayError('invalid_value', "'1.2.3.4/99' is not a network", { requestId: '01', faults });
@@ -81,6 +93,20 @@ describe('what needs action', () => {
     // A newer server may know more.
     expect(steps([{ code: 'unknown' as 'orders_ask', count: 1 }])).toEqual([]);
   });
+});
+
+it('an order that has ended is under way again while it asks, and while a deposit comes or goes back', () => {
+  const ended = { status: 'expired', action_required: null, deposits: [], refunds: [] } as const;
+  const question = { id: 'act_4', reason: 'late', deadline: '', default: 'refund', actions: [] } as const;
+  const orders = [
+    ended,
+    { ...ended, deposits: [{ state: 'credited' }, { state: 'lost' }], refunds: [{ state: 'confirmed' }] },
+    { ...ended, status: 'sending' as const },
+    { ...ended, action_required: { ...question, actions: [] } },
+    { ...ended, deposits: [{ state: 'confirming' }] },
+    { ...ended, refunds: [{ state: 'sent' }] },
+  ];
+  expect(orders.map(isUnderWay)).toEqual([false, false, true, true, true, true]);
 });
 
 describe('the timeline of an order', () => {

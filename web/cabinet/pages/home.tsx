@@ -183,9 +183,10 @@ function Limits({ view }: { view: HomeView }): ReactNode {
 }
 
 function Requests({ view }: { view: HomeView }): ReactNode {
+  const may = useMay();
   const { rate_limited_24h: limited, refused_24h: refused } = view.requests;
   return (
-    <Card title="Refused requests" tools={<Link to="/keys">Keys</Link>}>
+    <Card title="Refused requests" tools={may('keys:read') ? <Link to="/keys">Keys</Link> : null}>
       <div className="gauge">
         <p>
           <span className="big-amount">{count(limited)}</span>{' '}
@@ -207,11 +208,12 @@ function Requests({ view }: { view: HomeView }): ReactNode {
 }
 
 function Webhooks({ view }: { view: HomeView }): ReactNode {
+  const may = useMay();
   const { endpoints, disabled, failing, delivered_24h: delivered, failed_24h: failed } = view.webhooks;
   const ended = delivered + failed;
   const share = ended === 0 ? 1 : delivered / ended;
   return (
-    <Card title="Webhook health" tools={<Link to="/webhooks">Endpoints</Link>}>
+    <Card title="Webhook health" tools={may('webhooks:read') ? <Link to="/webhooks">Endpoints</Link> : null}>
       {endpoints === 0 ? (
         <Empty icon="webhook" title="No endpoint yet">
           <p>Add one, and each change of an order is sent to you.</p>

@@ -6,15 +6,12 @@ import { Loaded, PageHead, StatusBadge } from '../../ui/page.tsx';
 import { Amount, Badge, Card, Copy, Empty, Facts, Notice, Time } from '../../ui/parts.tsx';
 import { QrCode } from '../../ui/qr-code.tsx';
 import { call, type PartnerSchemas } from '../api.ts';
-import { momentsOf } from '../moments.ts';
+import { isUnderWay, momentsOf } from '../moments.ts';
 import { Allowed, useMay } from '../session.tsx';
 import { type Action, ActionButtons, useAction } from '../shared.tsx';
 import { type WholeOrder, wholeOrder } from '../whole-order.ts';
 
 type Question = PartnerSchemas['ActionRequired'];
-
-/** An order that has ended does not change any more. */
-const ends: ReadonlySet<string> = new Set(['completed', 'expired', 'refunded', 'failed']);
 
 /** One order: what happened, what it waits for, and where the coins go. */
 export function Order(): ReactNode {
@@ -29,7 +26,7 @@ function Asked(): ReactNode {
   const { id = '' } = useParams({ strict: false });
   const order = useQuery({
     ...wholeOrder(id),
-    refetchInterval: ({ state: { data } }) => (data && ends.has(data.status) ? false : 5_000),
+    refetchInterval: ({ state: { data } }) => (data && !isUnderWay(data) ? false : 5_000),
   });
   return (
     <div className="page">
@@ -206,9 +203,7 @@ function Question(props: { order: WholeOrder; of: Question; start: (action: Acti
   );
 }
 
-/** A repetition after a lost connection sends the same key, so that the answer counts once. */
 function answerAction(order: WholeOrder, { id }: Question, offer: Question['actions'][number]): Action {
-  const idempotencyKey = crypto.randomUUID();
   const { action, amount_to } = offer;
   const isExchange = action === 'exchange';
   return {
@@ -219,7 +214,7 @@ function answerAction(order: WholeOrder, { id }: Question, offer: Question['acti
       ? `The user gets ${amount_to} ${order.coin_to}. This cannot be taken back.`
       : `The user gets the deposit back, less the network fee, at ${order.people?.refund_address}. This cannot be taken back.`,
     isPrimary: isExchange,
-    run: async () => {
+    run: async (_values, idempotencyKey) => {
       const body = { action_id: id, action, ...(amount_to === undefined ? {} : { amount_to }) };
       await call('actOnOrder', { path: { order_id: order.id }, body, idempotencyKey });
       return null;

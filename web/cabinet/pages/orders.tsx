@@ -6,8 +6,8 @@ import { Icon } from '../../ui/icon.tsx';
 import { Loaded, PageButtons, PageHead, StatusBadge, TextFilter } from '../../ui/page.tsx';
 import { Ago, Amount, Asset, Badge, Empty, Table } from '../../ui/parts.tsx';
 import type { Search } from '../../ui/search.ts';
-import { type Asked, type PartnerSchemas, query } from '../api.ts';
-import { askedOrders } from '../order-filter.ts';
+import { call, type PartnerSchemas } from '../api.ts';
+import { askedByOwnId, askedOrders } from '../order-filter.ts';
 import { Allowed, useMay } from '../session.tsx';
 import { OrderLink } from '../shared.tsx';
 
@@ -23,6 +23,20 @@ const views = [
   ['Failed', 'failed'],
 ] as const;
 
+/** The options of a query for useQuery. */
+function listed(search: Search) {
+  const asked = askedOrders(search);
+  const byOwnId = askedByOwnId(search);
+  return {
+    queryKey: ['listedOrders', asked] as const,
+    queryFn: async ({ signal }: { signal: AbortSignal }) => {
+      const found = await call('listOrders', { query: asked, signal });
+      if (found.data.length > 0 || byOwnId === null) return found;
+      return call('listOrders', { query: byOwnId, signal });
+    },
+  };
+}
+
 /** The partner's orders, newest first. Filters are in the address, so that Back and links restore them. */
 export function Orders(): ReactNode {
   const search = useSearch({ strict: false }) as Search;
@@ -35,9 +49,8 @@ export function Orders(): ReactNode {
     [navigate, filters],
   );
   const may = useMay();
-  const asked: Asked<'listOrders'> = { query: askedOrders(search) };
   const orders = useQuery({
-    ...query('listOrders', asked),
+    ...listed(search),
     placeholderData: keepPreviousData,
     refetchInterval: 15_000,
     enabled: may('orders:read'),
@@ -53,7 +66,11 @@ export function Orders(): ReactNode {
             {({ data, next_cursor: next }) => (
               <>
                 {data.length === 0 ? (
-                  <Nothing isFiltered={isFiltered} reset={() => void navigate({ to: '/orders', search: {} })} />
+                  <Nothing
+                    isFiltered={isFiltered}
+                    hasMore={next !== null}
+                    reset={() => void navigate({ to: '/orders', search: {} })}
+                  />
                 ) : (
                   <Rows orders={data} />
                 )}
@@ -70,7 +87,15 @@ export function Orders(): ReactNode {
   );
 }
 
-function Nothing({ isFiltered, reset }: { isFiltered: boolean; reset: () => void }): ReactNode {
+function Nothing(props: { isFiltered: boolean; hasMore: boolean; reset: () => void }): ReactNode {
+  const { isFiltered, hasMore, reset } = props;
+  if (hasMore) {
+    return (
+      <Empty icon="orders" title="No order on this page fits this filter">
+        <p>A page looks at a bounded number of orders. The page after it looks at older ones.</p>
+      </Empty>
+    );
+  }
   if (!isFiltered) {
     return (
       <Empty icon="orders" title="No order yet">

@@ -229,7 +229,7 @@ function Audit(): ReactNode {
             )}
             <PageButtons
               before={cursors.length === 0 ? null : () => setCursors(cursors.slice(0, -1))}
-              after={next === null ? null : () => setCursors([...cursors, next])}
+              after={next === null || audit.isPlaceholderData ? null : () => setCursors([...cursors, next])}
             />
           </>
         )}

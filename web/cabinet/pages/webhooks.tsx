@@ -96,8 +96,9 @@ function addEndpoint(): Action {
     isPrimary: true,
     needsPasskey: true,
     fields: fieldsOf(),
-    run: async ({ url = '', types: chosen = '' }) => {
-      const { secret } = await call('createWebhookEndpoint', { body: { url: url.trim(), types: typesOf(chosen) } });
+    run: async ({ url = '', types: chosen = '' }, idempotencyKey) => {
+      const body = { url: url.trim(), types: typesOf(chosen) };
+      const { secret } = await call('createWebhookEndpoint', { body, idempotencyKey });
       return {
         title: 'The signing secret',
         about: 'Your endpoint verifies the webhook-signature header of each delivery with it.',
@@ -130,8 +131,9 @@ function actionsOf(endpoint: Endpoint): readonly Action[] {
       about: 'Until the old secret ends, each delivery carries two signatures. A receiver may check either.',
       needsPasskey: true,
       fields: [overlapField('old_secret_hours')],
-      run: async ({ old_secret_hours: hours = '24' }) => {
-        const { secret } = await call('rotateWebhookSecret', { path, body: { old_secret_hours: Number(hours) } });
+      run: async ({ old_secret_hours: hours = '24' }, idempotencyKey) => {
+        const body = { old_secret_hours: Number(hours) };
+        const { secret } = await call('rotateWebhookSecret', { path, body, idempotencyKey });
         return { title: 'The new signing secret', about: keyMoves(Number(hours)), label: 'secret', text: secret };
       },
     },
@@ -224,11 +226,14 @@ function EndpointCard({ of: endpoint }: { of: Endpoint }): ReactNode {
   );
 }
 
+/** What came of a request, and whether that is good. */
+type Said = readonly [text: string, isGood: boolean];
+
 interface Run {
   readonly note: ReactNode;
   readonly isBusy: boolean;
   /** @param meanwhile what is said until the task ends. */
-  readonly run: (task: () => Promise<string>, meanwhile?: string) => Promise<void>;
+  readonly run: (task: () => Promise<Said>, meanwhile?: string) => Promise<void>;
 }
 
 /** Runs a request of a button, and says what came of it. */
@@ -240,8 +245,8 @@ function useRun(): Run {
     setBusy(true);
     setNote(meanwhile);
     try {
-      const text = await task();
-      setNote(<span className="good-text">{text}</span>);
+      const [text, isGood] = await task();
+      setNote(<span className={isGood ? 'good-text' : 'bad-text'}>{text}</span>);
       void client.invalidateQueries();
     } catch (error) {
       setNote(<span className="bad-text">{actionFaults(error).whole}</span>);
@@ -270,7 +275,7 @@ function TestButton({ id }: { id: string }): ReactNode {
         onClick={() =>
           run(async () => {
             const { state } = await call('testWebhookEndpoint', { path: { endpoint_id: id } });
-            return testWords[state];
+            return [testWords[state], state !== 'failed'];
           }, isOnItsWay)
         }
       >
@@ -344,7 +349,7 @@ function Deliveries({ of: endpoint }: { of: Endpoint }): ReactNode {
             <PageButtons
               of={`the deliveries to ${endpoint.url}`}
               before={cursors.length === 0 ? null : () => setCursors(cursors.slice(0, -1))}
-              after={next === null ? null : () => setCursors([...cursors, next])}
+              after={next === null || deliveries.isPlaceholderData ? null : () => setCursors([...cursors, next])}
             />
           </>
         )}
@@ -443,6 +448,8 @@ function DeliveryRow(props: { of: Delivery; endpoint: Endpoint; replay: Run }): 
   );
 }
 
+const isLeftOut = 'It cannot be sent again: it waits, is too old, or was sent again ten times.';
+
 function Replay(props: { of: Delivery; endpoint: Endpoint; by: Run }): ReactNode {
   const may = useMay();
   const { event_id, state, order_id } = props.of;
@@ -461,7 +468,7 @@ function Replay(props: { of: Delivery; endpoint: Endpoint; by: Run }): ReactNode
             path: { endpoint_id: props.endpoint.id },
             body: { event_ids: [event_id] },
           });
-          return count === 0 ? 'It cannot be sent again: it waits, or is too old.' : 'It is sent again.';
+          return count === 0 ? [isLeftOut, false] : ['It is sent again.', true];
         })
       }
     >
