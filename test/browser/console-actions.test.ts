@@ -4,6 +4,7 @@ import { Kind, OperationTypeNode, parse } from 'graphql';
 import type { Locator, Page } from 'playwright-core';
 import type { StaffRole } from '../../src/accounts/staff/staff-member.entity.ts';
 import { addressExample } from '../../src/chains/addresses/address.ts';
+import { WatchedGateway } from '../support/exchanges/watched-account.ts';
 import { failedOrder } from '../support/gateway/settled-gateway.ts';
 import { describeInBrowser } from '../support/staff/chromium.ts';
 import { axeFaults, type ConsoleSetup, consoleUrl, settled, setUpConsole } from '../support/staff/console.ts';
@@ -71,11 +72,13 @@ describeInBrowser('the dialogs of the console', () => {
   let page: Page;
   let other: Member;
   let states: StaffStates;
+  let watched: WatchedGateway;
 
   beforeAll(async () => {
     setup = await setUpConsole({ seeded: 0 });
     other = await newMember(setup.gateway, 'admin');
     states = staffStates(setup.gateway, other);
+    watched = await WatchedGateway.on(setup.gateway);
     page = await setup.open('admin', '/me', { bypassCSP: true, colorScheme: 'light' });
   });
   afterAll(() => setup?.stop());
@@ -128,6 +131,16 @@ describeInBrowser('the dialogs of the console', () => {
   const rateToBtc = async (coin: string): Promise<string> => {
     const input = `{ coinFrom: "${coin}", networkFrom: "${coin}", coinTo: "BTC" }`;
     return (await other.data(`{ quote(input: ${input}) { rate } }`)).quote.rate;
+  };
+
+  /** Lets the account at the exchange be in the books. */
+  const openedAccount = async (): Promise<void> => {
+    const [waiting] = await setup.gateway.query<{ id: string }>(
+      `select id from staff_action where action = 'venue_opening' and state = 'proposed'`,
+    );
+    if (waiting) await states.made(`actionReject(id: "${waiting.id}", reason: "x")`);
+    const [opened] = await setup.gateway.query(`select from venue_account where opened_at is not null`);
+    if (!opened) await watched.open();
   };
 
   const people = region('People');
@@ -218,6 +231,48 @@ describeInBrowser('the dialogs of the console', () => {
         item(() => 'DOGE DOGE')(at)
           .getByText('proposed to resume')
           .waitFor(),
+    },
+    {
+      mutation: 'ProposeOpening',
+      name: 'Take into the books',
+      path: async () => {
+        await watched.turn(2);
+        return '/money';
+      },
+      within: region('Account at Kraken'),
+      isProposal: true,
+      shows: seen('admin@staff.example proposed it'),
+    },
+    {
+      mutation: 'ClassifyEntry',
+      name: 'Classify',
+      path: async () => {
+        about = 'an-address-of-a-stranger';
+        await watched.withdraw('BTC', 'BTC', { gross: '1', fee: '0', state: 'done', address: about });
+        await watched.turn();
+        return '/money';
+      },
+      within: item(() => about),
+      values: { class: 'COST' },
+      isProposal: true,
+      shows: async (at) =>
+        item(() => about)(at)
+          .getByText('admin@staff.example proposed cost')
+          .waitFor(),
+    },
+    {
+      mutation: 'ClassifyEntry',
+      name: 'Classify',
+      path: async () => {
+        await openedAccount();
+        watched.account.add('USDT', '7');
+        await watched.turn(2);
+        return '/money';
+      },
+      within: (at) => region('Account at Kraken')(at).getByRole('row').filter({ hasText: 'USDT' }),
+      values: { class: 'TRADING' },
+      isProposal: true,
+      shows: async (at) => region('Account at Kraken')(at).getByText('admin@staff.example proposed trading').waitFor(),
     },
     {
       mutation: 'SwitchCurrency',

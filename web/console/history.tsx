@@ -10,6 +10,7 @@ import { query } from './api.ts';
 import {
   ChainLagDocument,
   type ChainLagQuery,
+  HeldCoinsDocument,
   VenueFiguresDocument,
   type VenueFiguresQuery,
   type VenueMeasure,
@@ -238,6 +239,8 @@ const figures: Record<VenueMeasure, string> = {
   BUY_DEPTH: 'Depth to buy',
   SELL_DEPTH: 'Depth to sell',
   OPEN_USD: 'Open positions',
+  HELD: 'Held by the exchange',
+  HELD_FREE: 'Free at the exchange',
 };
 const inDollars: ReadonlySet<VenueMeasure> = new Set(['BUY_DEPTH', 'SELL_DEPTH', 'OPEN_USD']);
 
@@ -256,8 +259,14 @@ export function VenueFigures(): ReactNode {
     placeholderData: keepPreviousData,
     refetchInterval: choice.refreshMs,
   });
-  const lines = (venue.data?.all ?? []).map((line) => [`${line.measure} ${line.coin ?? ''}`, figureOf(line)] as const);
-  const [line] = venue.data?.chosen ?? [];
+  const { balances = [], stocks = [], buyDepths = [], sellDepths = [], positions = [], chosen = [] } = venue.data ?? {};
+  const [line] = chosen;
+  const listed = [...balances, ...stocks, ...buyDepths, ...sellDepths, ...positions];
+  // A figure of our account at the exchange is shown here when there is no other one.
+  const isListed = !line || listed.some((one) => one.measure === line.measure && one.coin === line.coin);
+  const lines = [...listed, ...(isListed ? [] : [line])].map(
+    (one) => [`${one.measure} ${one.coin ?? ''}`, figureOf(one)] as const,
+  );
   return (
     <HistoryCard
       title="Venue"
@@ -294,6 +303,72 @@ function VenuePlot({ line, period }: { line: VenueLine; period: string }): React
       more={['Lowest', 'Highest']}
       kind="line"
     />
+  );
+}
+
+/** What the account at the exchange holds of a coin, by the word of the exchange. */
+export function HeldCoins(): ReactNode {
+  const choice = useChoice('held');
+  const { period, range, parts } = choice;
+  const [coin = null] = parts;
+  const held = useQuery({
+    ...query('heldCoins', HeldCoinsDocument, { ...range, coin }),
+    placeholderData: keepPreviousData,
+    refetchInterval: choice.refreshMs,
+  });
+  const lines = (held.data?.all ?? []).flatMap((line) => (line.coin === null ? [] : [[line.coin, line.coin] as const]));
+  const [line] = held.data?.chosen ?? [];
+  const free = held.data?.free.find((one) => one.coin === line?.coin);
+  return (
+    <HistoryCard
+      title="Coins at the exchange"
+      name="held"
+      choice={choice}
+      lines={lines}
+      chosen={line?.coin ?? coin ?? ''}
+    >
+      <Loaded of={held}>
+        {() =>
+          line ? (
+            <HeldPlot coin={line.coin ?? ''} points={line.points} free={free?.points ?? []} period={period} />
+          ) : (
+            <NoReadings icon="money" of="the account at the exchange" period={period}>
+              Workers note what the exchange holds for us of each coin once a minute. Its plot would be here.
+            </NoReadings>
+          )
+        }
+      </Loaded>
+    </HistoryCard>
+  );
+}
+
+function HeldPlot(props: {
+  coin: string;
+  points: readonly Reading[];
+  /** The free part at the same times. */
+  free: readonly Pick<Reading, 'at' | 'last'>[];
+  period: string;
+}): ReactNode {
+  const { coin, points, free, period } = props;
+  const drawn = useMemo(() => {
+    const freeAt = new Map(free.map(({ at, last }) => [at, last]));
+    return points.map((point) => amountPoint(point, [freeAt.get(point.at) ?? null]));
+  }, [points, free]);
+  return (
+    <>
+      <Plot
+        sentence={`${coin} that the exchange holds in the last ${period}: ${summary(points)}. The table below has the figures.`}
+        points={drawn}
+        axis={compact}
+        unit={coin}
+        more={['Lowest', 'Highest', 'Free']}
+        kind="line"
+      />
+      <p className="muted small">
+        The wash reaches from the lowest to the highest amount. The dashed line is the part that no order and no
+        withdrawal locks. A break is a time without a reading.
+      </p>
+    </>
   );
 }
 

@@ -77,7 +77,7 @@ function onMove(move: Move): void {
 }
 
 function onAttention(): void {
-  for (const name of ['attention', 'proposals', 'order', 'money', 'staff']) {
+  for (const name of ['attention', 'proposals', 'order', 'money', 'treasury', 'staff']) {
     void queries.invalidateQueries({ queryKey: [name] });
   }
 }

@@ -16,6 +16,9 @@ import {
 import { useMay, useMember } from './session.tsx';
 import { Actions, OrderLink, Pair, send } from './shared.tsx';
 
+/** The part of the page Money about the account at the exchange, in the address. */
+export const exchangePart = 'exchange';
+
 type Item = AttentionQuery['attention'][number];
 
 /** Kinds that wait for a decision and are no fault. */
@@ -25,6 +28,17 @@ const calm = new Set<AttentionKind>([
   'HELD_ORDER',
   'PAYOUT_LIMIT',
   'WALLET_LEVEL',
+  'VENUE_UNOPENED',
+]);
+
+/** Kinds about the account at an exchange. */
+const atExchange = new Set<AttentionKind>([
+  'VENUE_UNOPENED',
+  'VENUE_FOREIGN',
+  'VENUE_DIFFERENCE',
+  'TRANSFER_SHORT',
+  'TRANSFER_SLOW',
+  'TRANSFER_UNKNOWN',
 ]);
 
 /** Items that staff must look at, each with the way to its subject and the member who works on it. */
@@ -171,7 +185,17 @@ function Subject({ item: { kind, order, partner, hold, subjectId } }: { item: It
   if (kind === 'STAFF_CHANGE_OPEN') return <Link to="/staff">Staff</Link>;
   if (kind === 'CHAIN_PROBLEM') return <Link to="/chains">{subjectId}</Link>;
   if (kind === 'PAYOUT_LIMIT' || kind === 'WALLET_LEVEL') return <Link to="/money">{words(subjectId)}</Link>;
+  if (atExchange.has(kind)) return <ExchangeLink>Account at the exchange</ExchangeLink>;
   return <code className="muted small">{subjectId.slice(0, 18)}</code>;
+}
+
+/** The way to the account at the exchange on the page Money. */
+export function ExchangeLink({ children }: { children: ReactNode }): ReactNode {
+  return (
+    <Link to="/money" hash={exchangePart}>
+      {children}
+    </Link>
+  );
 }
 
 /** What a hold of payouts covers. */

@@ -72,7 +72,12 @@ export class WatchedGateway {
   }
 
   static async start(): Promise<WatchedGateway> {
-    const watched = new WatchedGateway(await startSettledGateway());
+    return WatchedGateway.on(await startSettledGateway());
+  }
+
+  /** Watches an account with 10 BTC and 50,000 USDT on a gateway that runs. */
+  static async on(gateway: SettledGateway): Promise<WatchedGateway> {
+    const watched = new WatchedGateway(gateway);
     watched.account.add('BTC', '10');
     watched.account.add('USDT', '50000');
     await watched.restart();

@@ -588,6 +588,35 @@ export type TradeState =
   /** Filled, then taken over by the house, because the user gets the deposit back. */
   | 'UNWOUND';
 
+/** What is wrong with a transfer. */
+export type TreasuryTransferProblem =
+  /** It arrived, although the exchange says that it gave the coins back. */
+  | 'ARRIVED_AFTER_END'
+  /** Less arrived than left. */
+  | 'SHORT_ARRIVAL';
+
+/** State of coins on their way between an exchange and a hot wallet. */
+export type TreasuryTransferState =
+  /** It was seen where it goes, and is not final, not credited or locked there. */
+  | 'ARRIVED'
+  /** The exchange has accepted it, or it waits for a block. */
+  | 'ASKED'
+  /** Both sides are booked. */
+  | 'DONE'
+  /** It ended without effect. */
+  | 'RETURNED'
+  /** It is on its chain. */
+  | 'SENT';
+
+/** What an entry of an exchange is that the gateway did not make. */
+export type VenueClass =
+  /** Coins that the house put in or took out. */
+  | 'CAPITAL'
+  /** A cost of moving coins, such as a fee that the exchange kept. */
+  | 'COST'
+  /** A gain or loss: a trade by hand, a reward, interest. */
+  | 'TRADING';
+
 /** A figure of the venue. */
 export type VenueMeasure =
   /** Our balance by the ledger, in coins, as the last comparison of the ledger found it. */
@@ -604,6 +633,26 @@ export type VenueMeasure =
   | 'SELL_DEPTH'
   /** What our own inventory may sell, in coins. */
   | 'STOCK';
+
+/** Kind of a movement at an exchange. */
+export type VenueMovementKind =
+  /** Coins that were sent to our account there. */
+  | 'DEPOSIT'
+  /** Coins that were sent from our account there. */
+  | 'WITHDRAWAL';
+
+/** State of a movement at an exchange, as its list tells it. */
+export type VenueMovementState =
+  /** A credited deposit, or a withdrawal that was paid. */
+  | 'DONE'
+  /** A deposit that is credited and may be traded, and cannot be withdrawn yet. */
+  | 'LOCKED'
+  /** A deposit that is not credited, or a withdrawal that was accepted and has not ended. */
+  | 'PENDING'
+  /** The exchange ended it without effect. */
+  | 'RETURNED'
+  /** The gateway does not know the word of the exchange for it. */
+  | 'UNKNOWN';
 
 /** Properties of an endpoint. An absent one stays as it is. */
 export type WebhookInput = {
@@ -725,6 +774,8 @@ export type WalletLevelsQueryVariables = Exact<{
 
 export type WalletLevelsQuery = { all: Array<{ chain: string, coin: string, network: string }>, chosen: Array<{ chain: string, coin: string, network: string, points: Array<{ at: string, lowest: string | null, highest: string | null, last: string | null, low: string | null, high: string | null }> }> };
 
+export type VenueLineFragment = { measure: VenueMeasure, coin: string | null };
+
 export type VenueFiguresQueryVariables = Exact<{
   from: string;
   to: string;
@@ -734,7 +785,17 @@ export type VenueFiguresQueryVariables = Exact<{
 }>;
 
 
-export type VenueFiguresQuery = { all: Array<{ measure: VenueMeasure, coin: string | null }>, chosen: Array<{ measure: VenueMeasure, coin: string | null, points: Array<{ at: string, lowest: string | null, highest: string | null, last: string | null }> }> };
+export type VenueFiguresQuery = { balances: Array<{ measure: VenueMeasure, coin: string | null }>, stocks: Array<{ measure: VenueMeasure, coin: string | null }>, buyDepths: Array<{ measure: VenueMeasure, coin: string | null }>, sellDepths: Array<{ measure: VenueMeasure, coin: string | null }>, positions: Array<{ measure: VenueMeasure, coin: string | null }>, chosen: Array<{ measure: VenueMeasure, coin: string | null, points: Array<{ at: string, lowest: string | null, highest: string | null, last: string | null }> }> };
+
+export type HeldCoinsQueryVariables = Exact<{
+  from: string;
+  to: string;
+  limit: number;
+  coin?: string | null | undefined;
+}>;
+
+
+export type HeldCoinsQuery = { all: Array<{ coin: string | null }>, chosen: Array<{ coin: string | null, points: Array<{ at: string, lowest: string | null, highest: string | null, last: string | null }> }>, free: Array<{ coin: string | null, points: Array<{ at: string, last: string | null }> }> };
 
 export type ChainLagQueryVariables = Exact<{
   from: string;
@@ -767,7 +828,7 @@ export type OrderQueryVariables = Exact<{
 }>;
 
 
-export type OrderQuery = { order: { hasPageLink: boolean, expiresAt: string, nextActionAt: string | null, depositAddress: string, depositAddressTag: string | null, paymentUri: string | null, depositConfirmations: number | null, depositConfirmationsRequired: number, depositTxid: string | null, recipientAddress: string, recipientAddressTag: string | null, refundAddress: string | null, refundAddressTag: string | null, refundAddressSetAt: string | null, payoutTxid: string | null, id: string, shortId: string, status: OrderStatus, createdAt: string, updatedAt: string, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, rateType: RateType, amountFromExpected: string, amountToExpected: string, amountFromActual: string | null, amountToActual: string | null, partner: { orderPage: boolean, id: string, name: string }, hold: { since: string, reason: string } | null, terms: { rate: string, feeRate: string, serviceFee: string, networkFee: string, minAmount: string | null, maxAmount: string | null }, events: Array<{ seq: number, at: string, fromStatus: OrderStatus | null, toStatus: OrderStatus, cause: OrderCause, actor: string, detail: string | null }>, questions: Array<{ seq: number, reason: string, amount: string, amountFrom: string, askedAt: string, deadline: string, outcome: string | null, endedAt: string | null, actor: string | null, amountTo: string | null }>, deposits: Array<{ id: string, txid: string, explorerUrl: string | null, amount: string, coin: string, network: string, address: string, state: DepositState, height: number | null, seenAt: string, minedAt: string | null, creditedAt: string | null, confirmationsRequired: number, problem: DepositProblem | null }>, trade: { venue: string, state: TradeState, amountFrom: string, amountTo: string, minBought: string, bought: string | null, serviceFee: string, networkFee: string, createdAt: string, settledAt: string | null, tries: number, problem: string | null } | null, payments: Array<{ id: string, explorerUrl: string | null, kind: PaymentKind, leg: PaymentLeg, amount: string, coin: string, network: string, address: string, tag: string | null, state: PaymentState, problem: string | null, problemSince: string | null, createdAt: string, sentAt: string | null, endedAt: string | null, feeCharged: string, attempts: Array<{ attempt: number, txid: string | null, fee: string, sentAt: string | null, minedHeight: number | null, deadAt: string | null, deadWhy: string | null }> }>, notes: Array<{ id: string, at: string, text: string, author: { id: string, email: string } }>, actions?: Array<{ id: string, action: OrderActionKind, state: OrderActionState, reason: string, address: string | null, tag: string | null, price: string | null, proposedAt: string, decidedAt: string | null, proposedBy: { id: string, email: string }, decidedBy: { id: string, email: string } | null }>, ledgerLines?: Array<{ at: string, kind: string, account: LedgerAccount, coin: string, network: string, amount: string }> } };
+export type OrderQuery = { order: { hasPageLink: boolean, expiresAt: string, nextActionAt: string | null, depositAddress: string, depositAddressTag: string | null, paymentUri: string | null, depositConfirmations: number | null, depositConfirmationsRequired: number, depositTxid: string | null, recipientAddress: string, recipientAddressTag: string | null, refundAddress: string | null, refundAddressTag: string | null, refundAddressSetAt: string | null, payoutTxid: string | null, id: string, shortId: string, status: OrderStatus, createdAt: string, updatedAt: string, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, rateType: RateType, amountFromExpected: string, amountToExpected: string, amountFromActual: string | null, amountToActual: string | null, partner: { orderPage: boolean, id: string, name: string }, hold: { since: string, reason: string } | null, terms: { rate: string, feeRate: string, serviceFee: string, networkFee: string, minAmount: string | null, maxAmount: string | null }, events: Array<{ seq: number, at: string, fromStatus: OrderStatus | null, toStatus: OrderStatus, cause: OrderCause, actor: string, detail: string | null }>, questions: Array<{ seq: number, reason: string, amount: string, amountFrom: string, askedAt: string, deadline: string, outcome: string | null, endedAt: string | null, actor: string | null, amountTo: string | null }>, deposits: Array<{ id: string, txid: string, explorerUrl: string | null, amount: string, coin: string, network: string, address: string, state: DepositState, height: number | null, seenAt: string, minedAt: string | null, creditedAt: string | null, confirmationsRequired: number, problem: DepositProblem | null }>, trade: { venue: string, state: TradeState, amountFrom: string, amountTo: string, minBought: string, bought: string | null, serviceFee: string, networkFee: string, createdAt: string, settledAt: string | null, tries: number, problem: string | null } | null, payments: Array<{ id: string, explorerUrl: string | null, kind: PaymentKind, leg: PaymentLeg, amount: string, coin: string, network: string, address: string, tag: string | null, state: PaymentState, problem: string | null, problemSince: string | null, createdAt: string, sentAt: string | null, endedAt: string | null, feeCharged: string, attempts: Array<{ attempt: number, txid: string | null, fee: string, sentAt: string | null, minedHeight: number | null, deadAt: string | null, deadWhy: string | null }> }>, notes: Array<{ id: string, at: string, text: string, author: { id: string, email: string } }>, actions?: Array<{ id: string, action: OrderActionKind, state: OrderActionState, reason: string, address: string | null, tag: string | null, price: string | null, proposedAt: string, decidedAt: string | null, proposedBy: { id: string, email: string }, decidedBy: { id: string, email: string } | null }>, ledgerLines?: Array<{ at: string, kind: string, account: LedgerAccount, venue: string | null, coin: string, network: string, amount: string }> } };
 
 export type SessionsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -785,12 +846,14 @@ export type EndSessionMutation = { sessionEnd: { id: string } };
 export type DecidedProposalsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type DecidedProposalsQuery = { decidedProposals: Array<{ id: string, action: OrderActionKind, state: OrderActionState, reason: string, decidedAt: string | null, proposedBy: { id: string, email: string }, decidedBy: { id: string, email: string } | null, order: { id: string, shortId: string, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string } | null, deposit: { id: string, amount: string, coin: string, network: string } | null, hold: { id: string, coin: string | null, network: string | null } | null }> };
+export type DecidedProposalsQuery = { decidedProposals: Array<{ id: string, action: OrderActionKind, state: OrderActionState, reason: string, decidedAt: string | null, venue: string | null, movementKind: VenueMovementKind | null, reference: string | null, coin: string | null, amount: string | null, class: VenueClass | null, proposedBy: { id: string, email: string }, decidedBy: { id: string, email: string } | null, order: { id: string, shortId: string, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string } | null, deposit: { id: string, amount: string, coin: string, network: string } | null, hold: { id: string, coin: string | null, network: string | null } | null }> };
+
+export type VenueSubjectFragment = { venue: string | null, movementKind: VenueMovementKind | null, reference: string | null, coin: string | null, amount: string | null, class: VenueClass | null };
 
 export type ProposalsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ProposalsQuery = { proposals: Array<{ id: string, action: OrderActionKind, state: OrderActionState, reason: string, address: string | null, tag: string | null, price: string | null, proposedAt: string, proposedBy: { id: string, email: string }, order: { id: string, shortId: string, status: OrderStatus, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, amountFromExpected: string, partner: { name: string } } | null, deposit: { id: string, amount: string, coin: string, network: string } | null, hold: { id: string, coin: string | null, network: string | null, cause: PayoutHoldCause, detail: string } | null }> };
+export type ProposalsQuery = { proposals: Array<{ id: string, action: OrderActionKind, state: OrderActionState, reason: string, address: string | null, tag: string | null, price: string | null, proposedAt: string, venue: string | null, movementKind: VenueMovementKind | null, reference: string | null, coin: string | null, amount: string | null, class: VenueClass | null, proposedBy: { id: string, email: string }, order: { id: string, shortId: string, status: OrderStatus, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, amountFromExpected: string, partner: { name: string } } | null, deposit: { id: string, amount: string, coin: string, network: string } | null, hold: { id: string, coin: string | null, network: string | null, cause: PayoutHoldCause, detail: string } | null }> };
 
 export type PartnersQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -835,6 +898,15 @@ export type MoneyQueryVariables = Exact<{ [key: string]: never; }>;
 
 
 export type MoneyQuery = { payoutBrakes: { holds: Array<{ id: string, coin: string | null, network: string | null, cause: PayoutHoldCause, detail: string, openedAt: string, isStanding: boolean, waiting: number, openedBy: { email: string } | null, proposedBy: { email: string } | null }>, limits: Array<{ coin: string | null, network: string | null, hourUsd: string, hourLimitUsd: number, dayUsd: string, dayLimitUsd: number, waiting: number, waitingSince: string | null }> }, system: { wallets: Array<{ chain: string, coin: string, network: string, balance: string, low: string | null, high: string | null, seenAt: string }>, reconciliation: { endedAt: string, checks: number, differences: number } | null } };
+
+export type MovementPageFragment = { edges: Array<{ node: { id: string, venue: string, kind: VenueMovementKind, reference: string, coin: string, network: string | null, txid: string | null, isInternal: boolean, address: string | null, tag: string | null, amount: string, state: VenueMovementState, told: string, at: string } }>, pageInfo: { hasNextPage: boolean } };
+
+export type TransferPageFragment = { edges: Array<{ node: { id: string, venue: string, movementKind: VenueMovementKind, coin: string, network: string, chain: string, state: TreasuryTransferState, problem: TreasuryTransferProblem | null, amount: string, bookedAmount: string, bookedFee: string, arrived: string, writtenOff: string, createdAt: string, explorerUrl: string | null, movement: { reference: string, txid: string | null, isInternal: boolean, told: string }, arrivals: Array<{ id: string, txid: string, explorerUrl: string | null }> } }>, pageInfo: { hasNextPage: boolean } };
+
+export type TreasuryQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type TreasuryQuery = { treasury: { accounts: Array<{ venue: string, isWatched: boolean, watchedFrom: string, openedAt: string | null, listedAt: string | null, balancesAt: string | null, failingSince: string | null, failure: string | null, balances: Array<{ coin: string, total: string, free: string, booked: string | null, inFlight: string | null, difference: string | null, comparedAt: string | null, differing: number }> }>, open: { edges: Array<{ node: { id: string, venue: string, movementKind: VenueMovementKind, coin: string, network: string, chain: string, state: TreasuryTransferState, problem: TreasuryTransferProblem | null, amount: string, bookedAmount: string, bookedFee: string, arrived: string, writtenOff: string, createdAt: string, explorerUrl: string | null, movement: { reference: string, txid: string | null, isInternal: boolean, told: string }, arrivals: Array<{ id: string, txid: string, explorerUrl: string | null }> } }>, pageInfo: { hasNextPage: boolean } }, returned: { edges: Array<{ node: { id: string, venue: string, movementKind: VenueMovementKind, coin: string, network: string, chain: string, state: TreasuryTransferState, problem: TreasuryTransferProblem | null, amount: string, bookedAmount: string, bookedFee: string, arrived: string, writtenOff: string, createdAt: string, explorerUrl: string | null, movement: { reference: string, txid: string | null, isInternal: boolean, told: string }, arrivals: Array<{ id: string, txid: string, explorerUrl: string | null }> } }>, pageInfo: { hasNextPage: boolean } } }, foreign: { edges: Array<{ node: { id: string, venue: string, kind: VenueMovementKind, reference: string, coin: string, network: string | null, txid: string | null, isInternal: boolean, address: string | null, tag: string | null, amount: string, state: VenueMovementState, told: string, at: string } }>, pageInfo: { hasNextPage: boolean } }, undecided: { edges: Array<{ node: { id: string, venue: string, kind: VenueMovementKind, reference: string, coin: string, network: string | null, txid: string | null, isInternal: boolean, address: string | null, tag: string | null, amount: string, state: VenueMovementState, told: string, at: string } }>, pageInfo: { hasNextPage: boolean } } };
 
 export type CatalogueQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -963,6 +1035,27 @@ export type ResumePayoutsMutationVariables = Exact<{
 
 
 export type ResumePayoutsMutation = { payoutResume: { id: string, state: OrderActionState } };
+
+export type ProposeOpeningMutationVariables = Exact<{
+  venue: string;
+  reason: string;
+}>;
+
+
+export type ProposeOpeningMutation = { venueOpeningPropose: { id: string, state: OrderActionState } };
+
+export type ClassifyEntryMutationVariables = Exact<{
+  venue: string;
+  kind?: VenueMovementKind | null | undefined;
+  reference?: string | null | undefined;
+  coin?: string | null | undefined;
+  amount?: string | null | undefined;
+  class: VenueClass;
+  reason: string;
+}>;
+
+
+export type ClassifyEntryMutation = { treasuryClassify: { id: string, state: OrderActionState } };
 
 export type SwitchCurrencyMutationVariables = Exact<{
   coin: string;
@@ -1267,7 +1360,7 @@ export type BalancesQueryVariables = Exact<{
 }>;
 
 
-export type BalancesQuery = { ledgerBalances: Array<{ account: LedgerAccount, coin: string, network: string, balance: string, partner: { id: string, name: string } | null }> };
+export type BalancesQuery = { ledgerBalances: Array<{ account: LedgerAccount, venue: string | null, coin: string, network: string, balance: string, partner: { id: string, name: string } | null }> };
 
 export class TypedDocumentString<TResult, TVariables>
   extends String
@@ -1337,6 +1430,12 @@ export const AttentionFieldsFragmentDoc = new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"AttentionFields"}) as unknown as TypedDocumentString<AttentionFieldsFragment, unknown>;
+export const VenueLineFragmentDoc = new TypedDocumentString(`
+    fragment VenueLine on VenueHistory {
+  measure
+  coin
+}
+    `, {"fragmentName":"VenueLine"}) as unknown as TypedDocumentString<VenueLineFragment, unknown>;
 export const OrderRowFragmentDoc = new TypedDocumentString(`
     fragment OrderRow on Order {
   id
@@ -1362,6 +1461,78 @@ export const OrderRowFragmentDoc = new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"OrderRow"}) as unknown as TypedDocumentString<OrderRowFragment, unknown>;
+export const VenueSubjectFragmentDoc = new TypedDocumentString(`
+    fragment VenueSubject on OrderAction {
+  venue
+  movementKind
+  reference
+  coin
+  amount
+  class
+}
+    `, {"fragmentName":"VenueSubject"}) as unknown as TypedDocumentString<VenueSubjectFragment, unknown>;
+export const MovementPageFragmentDoc = new TypedDocumentString(`
+    fragment MovementPage on VenueMovementConnection {
+  edges {
+    node {
+      id
+      venue
+      kind
+      reference
+      coin
+      network
+      txid
+      isInternal
+      address
+      tag
+      amount
+      state
+      told
+      at
+    }
+  }
+  pageInfo {
+    hasNextPage
+  }
+}
+    `, {"fragmentName":"MovementPage"}) as unknown as TypedDocumentString<MovementPageFragment, unknown>;
+export const TransferPageFragmentDoc = new TypedDocumentString(`
+    fragment TransferPage on TreasuryTransferConnection {
+  edges {
+    node {
+      id
+      venue
+      movementKind
+      coin
+      network
+      chain
+      state
+      problem
+      amount
+      bookedAmount
+      bookedFee
+      arrived
+      writtenOff
+      createdAt
+      explorerUrl
+      movement {
+        reference
+        txid
+        isInternal
+        told
+      }
+      arrivals {
+        id
+        txid
+        explorerUrl
+      }
+    }
+  }
+  pageInfo {
+    hasNextPage
+  }
+}
+    `, {"fragmentName":"TransferPage"}) as unknown as TypedDocumentString<TransferPageFragment, unknown>;
 export const MeDocument = new TypedDocumentString(`
     query Me {
   me {
@@ -1611,9 +1782,20 @@ export const WalletLevelsDocument = new TypedDocumentString(`
     `) as unknown as TypedDocumentString<WalletLevelsQuery, WalletLevelsQueryVariables>;
 export const VenueFiguresDocument = new TypedDocumentString(`
     query VenueFigures($from: DateTime!, $to: DateTime!, $limit: Int!, $measure: VenueMeasure, $coin: String) {
-  all: venueHistory(from: $from, to: $to, first: 100) {
-    measure
-    coin
+  balances: venueHistory(from: $from, to: $to, first: 100, measure: BALANCE) {
+    ...VenueLine
+  }
+  stocks: venueHistory(from: $from, to: $to, first: 100, measure: STOCK) {
+    ...VenueLine
+  }
+  buyDepths: venueHistory(from: $from, to: $to, first: 100, measure: BUY_DEPTH) {
+    ...VenueLine
+  }
+  sellDepths: venueHistory(from: $from, to: $to, first: 100, measure: SELL_DEPTH) {
+    ...VenueLine
+  }
+  positions: venueHistory(from: $from, to: $to, first: 100, measure: OPEN_USD) {
+    ...VenueLine
   }
   chosen: venueHistory(
     from: $from
@@ -1622,8 +1804,7 @@ export const VenueFiguresDocument = new TypedDocumentString(`
     measure: $measure
     coin: $coin
   ) {
-    measure
-    coin
+    ...VenueLine
     points(limit: $limit) {
       at
       lowest
@@ -1632,7 +1813,39 @@ export const VenueFiguresDocument = new TypedDocumentString(`
     }
   }
 }
-    `) as unknown as TypedDocumentString<VenueFiguresQuery, VenueFiguresQueryVariables>;
+    fragment VenueLine on VenueHistory {
+  measure
+  coin
+}`) as unknown as TypedDocumentString<VenueFiguresQuery, VenueFiguresQueryVariables>;
+export const HeldCoinsDocument = new TypedDocumentString(`
+    query HeldCoins($from: DateTime!, $to: DateTime!, $limit: Int!, $coin: String) {
+  all: venueHistory(from: $from, to: $to, first: 100, measure: HELD) {
+    coin
+  }
+  chosen: venueHistory(from: $from, to: $to, first: 1, measure: HELD, coin: $coin) {
+    coin
+    points(limit: $limit) {
+      at
+      lowest
+      highest
+      last
+    }
+  }
+  free: venueHistory(
+    from: $from
+    to: $to
+    first: 1
+    measure: HELD_FREE
+    coin: $coin
+  ) {
+    coin
+    points(limit: $limit) {
+      at
+      last
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<HeldCoinsQuery, HeldCoinsQueryVariables>;
 export const ChainLagDocument = new TypedDocumentString(`
     query ChainLag($from: DateTime!, $to: DateTime!, $limit: Int!, $chain: String) {
   all: chainHistory(from: $from, to: $to, first: 100) {
@@ -1849,6 +2062,7 @@ export const OrderDocument = new TypedDocumentString(`
       at
       kind
       account
+      venue
       coin
       network
       amount
@@ -1932,9 +2146,17 @@ export const DecidedProposalsDocument = new TypedDocumentString(`
       coin
       network
     }
+    ...VenueSubject
   }
 }
-    `) as unknown as TypedDocumentString<DecidedProposalsQuery, DecidedProposalsQueryVariables>;
+    fragment VenueSubject on OrderAction {
+  venue
+  movementKind
+  reference
+  coin
+  amount
+  class
+}`) as unknown as TypedDocumentString<DecidedProposalsQuery, DecidedProposalsQueryVariables>;
 export const ProposalsDocument = new TypedDocumentString(`
     query Proposals {
   proposals {
@@ -1976,9 +2198,17 @@ export const ProposalsDocument = new TypedDocumentString(`
       cause
       detail
     }
+    ...VenueSubject
   }
 }
-    `) as unknown as TypedDocumentString<ProposalsQuery, ProposalsQueryVariables>;
+    fragment VenueSubject on OrderAction {
+  venue
+  movementKind
+  reference
+  coin
+  amount
+  class
+}`) as unknown as TypedDocumentString<ProposalsQuery, ProposalsQueryVariables>;
 export const PartnersDocument = new TypedDocumentString(`
     query Partners($first: Int, $after: String, $last: Int, $before: String, $search: String, $status: PartnerStatus) {
   partnerList(
@@ -2235,6 +2465,101 @@ export const MoneyDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<MoneyQuery, MoneyQueryVariables>;
+export const TreasuryDocument = new TypedDocumentString(`
+    query Treasury {
+  treasury {
+    accounts {
+      venue
+      isWatched
+      watchedFrom
+      openedAt
+      listedAt
+      balancesAt
+      failingSince
+      failure
+      balances {
+        coin
+        total
+        free
+        booked
+        inFlight
+        difference
+        comparedAt
+        differing
+      }
+    }
+    open: transfers(state: [ASKED, SENT, ARRIVED], first: 50) {
+      ...TransferPage
+    }
+    returned: transfers(state: [RETURNED], first: 50) {
+      ...TransferPage
+    }
+  }
+  foreign: venueMovements(part: FOREIGN, first: 50) {
+    ...MovementPage
+  }
+  undecided: venueMovements(part: OPEN, first: 50) {
+    ...MovementPage
+  }
+}
+    fragment MovementPage on VenueMovementConnection {
+  edges {
+    node {
+      id
+      venue
+      kind
+      reference
+      coin
+      network
+      txid
+      isInternal
+      address
+      tag
+      amount
+      state
+      told
+      at
+    }
+  }
+  pageInfo {
+    hasNextPage
+  }
+}
+fragment TransferPage on TreasuryTransferConnection {
+  edges {
+    node {
+      id
+      venue
+      movementKind
+      coin
+      network
+      chain
+      state
+      problem
+      amount
+      bookedAmount
+      bookedFee
+      arrived
+      writtenOff
+      createdAt
+      explorerUrl
+      movement {
+        reference
+        txid
+        isInternal
+        told
+      }
+      arrivals {
+        id
+        txid
+        explorerUrl
+      }
+    }
+  }
+  pageInfo {
+    hasNextPage
+  }
+}`) as unknown as TypedDocumentString<TreasuryQuery, TreasuryQueryVariables>;
 export const CatalogueDocument = new TypedDocumentString(`
     query Catalogue {
   currencies {
@@ -2466,6 +2791,30 @@ export const ResumePayoutsDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<ResumePayoutsMutation, ResumePayoutsMutationVariables>;
+export const ProposeOpeningDocument = new TypedDocumentString(`
+    mutation ProposeOpening($venue: String!, $reason: String!) {
+  venueOpeningPropose(venue: $venue, reason: $reason) {
+    id
+    state
+  }
+}
+    `) as unknown as TypedDocumentString<ProposeOpeningMutation, ProposeOpeningMutationVariables>;
+export const ClassifyEntryDocument = new TypedDocumentString(`
+    mutation ClassifyEntry($venue: String!, $kind: VenueMovementKind, $reference: String, $coin: String, $amount: Decimal, $class: VenueClass!, $reason: String!) {
+  treasuryClassify(
+    venue: $venue
+    kind: $kind
+    reference: $reference
+    coin: $coin
+    amount: $amount
+    class: $class
+    reason: $reason
+  ) {
+    id
+    state
+  }
+}
+    `) as unknown as TypedDocumentString<ClassifyEntryMutation, ClassifyEntryMutationVariables>;
 export const SwitchCurrencyDocument = new TypedDocumentString(`
     mutation SwitchCurrency($coin: String!, $network: String!, $switches: CurrencySwitchesInput!, $reason: String!) {
   currencySwitch(
@@ -2757,6 +3106,7 @@ export const BalancesDocument = new TypedDocumentString(`
     query Balances($at: DateTime) {
   ledgerBalances(at: $at) {
     account
+    venue
     coin
     network
     balance

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { phrase, words } from '../../ui/format.ts';
+import { ends, phrase, words } from '../../ui/format.ts';
 import { Loaded, PageHead } from '../../ui/page.tsx';
 import { Ago, Badge, Card, Empty, Segments } from '../../ui/parts.tsx';
 import type { Search } from '../../ui/search.ts';
@@ -13,12 +13,14 @@ import {
   type DecidedProposalsQuery,
   ProposalsDocument,
   type ProposalsQuery,
+  type VenueSubjectFragment,
 } from '../generated/graphql.ts';
-import { AttentionQueue, assetOf } from '../queue.tsx';
+import { AttentionQueue, assetOf, ExchangeLink } from '../queue.tsx';
 import { Allowed, useMay, useMember } from '../session.tsx';
 import { Actions, OrderLink, Pair } from '../shared.tsx';
 
-type Subject = Pick<DecidedProposalsQuery['decidedProposals'][number], 'order' | 'deposit' | 'hold'>;
+type Subject = Pick<DecidedProposalsQuery['decidedProposals'][number], 'order' | 'deposit' | 'hold'> &
+  VenueSubjectFragment;
 
 const whose = [
   ['all', 'All'],
@@ -165,8 +167,9 @@ function Decided(): ReactNode {
   );
 }
 
-/** What a proposal is about: an order, a deposit without one, or a hold of payouts. */
-function About({ of: { order, deposit, hold } }: { of: Subject }): ReactNode {
+/** What a proposal is about: an order, a deposit without one, a hold of payouts, or the account at an exchange. */
+function About({ of }: { of: Subject }): ReactNode {
+  const { order, deposit, hold, venue } = of;
   if (order) {
     return (
       <>
@@ -175,7 +178,19 @@ function About({ of: { order, deposit, hold } }: { of: Subject }): ReactNode {
     );
   }
   if (deposit) return `Deposit of ${deposit.amount} ${deposit.coin}`;
-  return hold ? <Link to="/money">{assetOf(hold)}</Link> : null;
+  if (hold) return <Link to="/money">{assetOf(hold)}</Link>;
+  return venue ? <ExchangeLink>{entryOf(venue, of)}</ExchangeLink> : null;
+}
+
+/** The account at an exchange, or its entry that is classified. */
+function entryOf(venue: string, { movementKind, reference, coin, amount, class: given }: VenueSubjectFragment): string {
+  const entry =
+    movementKind && reference
+      ? `${words(movementKind)} ${ends(reference)}`
+      : coin && amount
+        ? `Difference of ${amount} ${coin}`
+        : 'Account';
+  return `${entry} at ${words(venue)}${given ? ` as ${phrase(given)}` : ''}`;
 }
 
 function Proposal({ proposal }: { proposal: ProposalsQuery['proposals'][number] }): ReactNode {

@@ -7,6 +7,7 @@ import { Loaded, PageHead } from '../../ui/page.tsx';
 import { Ago, Amount, Badge, Card, Empty, Meter, Notice, Skeleton, Table, type Tone } from '../../ui/parts.tsx';
 import type { Search } from '../../ui/search.ts';
 import { query } from '../api.ts';
+import { ExchangeAccount } from '../exchange-account.tsx';
 import {
   BalancesDocument,
   CatalogueDocument,
@@ -21,6 +22,7 @@ import { Actions, send } from '../shared.tsx';
 /** The plots are large, so they come after the figures. */
 const WalletLevels = lazy(() => import('../history.tsx').then(({ WalletLevels }) => ({ default: WalletLevels })));
 const VenueFigures = lazy(() => import('../history.tsx').then(({ VenueFigures }) => ({ default: VenueFigures })));
+const HeldCoins = lazy(() => import('../history.tsx').then(({ HeldCoins }) => ({ default: HeldCoins })));
 
 /** The choice that is no asset of the catalogue. */
 const allAssets = 'all';
@@ -49,7 +51,7 @@ function Content(): ReactNode {
     <div className="page">
       <PageHead
         title="Money"
-        lead="Holds and limits of automatic payments, hot wallets and the comparison of the ledger."
+        lead="Holds and limits of automatic payments, hot wallets, the account at the exchange and the comparison of the ledger."
       >
         <Actions
           of={[
@@ -77,9 +79,15 @@ function Content(): ReactNode {
               <Comparison of={system.reconciliation} />
             </div>
             <Wallets wallets={system.wallets} />
+            {may('treasury:read') ? <ExchangeAccount /> : null}
             <Suspense fallback={<Skeleton lines={6} />}>
               <WalletLevels first={system.wallets.find((wallet) => sideOf(wallet) !== null) ?? null} />
-              {may('ledger:read') ? <VenueFigures /> : null}
+              {may('ledger:read') ? (
+                <>
+                  <HeldCoins />
+                  <VenueFigures />
+                </>
+              ) : null}
             </Suspense>
             {may('ledger:read') ? <Balances /> : null}
           </>
@@ -180,10 +188,10 @@ function Balances(): ReactNode {
                 </>
               }
             >
-              {shown.map(({ account, coin, network, balance, partner }) => (
-                <tr key={`${account} ${partner?.id ?? ''} ${coin} ${network}`}>
+              {shown.map(({ account, coin, network, balance, partner, venue }) => (
+                <tr key={`${account} ${venue ?? partner?.id ?? ''} ${coin} ${network}`}>
                   <td>
-                    {words(account)} {partner ? <span className="muted">{partner.name}</span> : null}
+                    {words(account)} {partner || venue ? <span className="muted">{partner?.name ?? venue}</span> : null}
                   </td>
                   <td className="number strong">
                     <Amount value={balance} />

@@ -461,7 +461,9 @@ function Ledger({ order: { ledgerLines } }: { order: OrderView }): ReactNode {
             <tr key={index}>
               <td className="nowrap">{line.at.slice(0, 19).replace('T', ' ')}</td>
               <td>{words(line.kind)}</td>
-              <td>{words(line.account)}</td>
+              <td>
+                {words(line.account)} {line.venue ? <span className="muted">{line.venue}</span> : null}
+              </td>
               <td className="number">
                 <Amount value={line.amount} coin={line.coin} />
               </td>
