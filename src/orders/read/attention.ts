@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { systemClock } from '../../base/clock.ts';
 import { sql } from '../../base/db/sql.ts';
-import { linesOfTransaction } from '../../ledger/ledger.ts';
+import { lastingComparisons, linesOfTransaction } from '../../ledger/ledger.ts';
 import { adversePartners, dayMs } from '../fixed-results.ts';
 
 export const attentionKinds = [
@@ -64,8 +64,6 @@ const waitingMs = 3_600_000;
 const unclosedMs = 600_000;
 /** Coins on their way between an exchange and a hot wallet for longer wait for someone. */
 const slowMs = 7_200_000;
-/** A difference counts once this many comparisons in a row found it. They are a minute apart. */
-const lastingComparisons = 2;
 
 /** A kind of trouble, in SQL. Each kind reads its oldest rows from its own index. */
 interface Trouble {
@@ -338,7 +336,7 @@ const troubles: readonly Trouble[] = [
     kind: `'venue_difference'`,
     order: null,
     subject: `b.venue || ':' || b.coin`,
-    since: `b.compared_at - (b.differing - 1) * interval '1 minute'`,
+    since: 'b.differing_since',
     detail: `b.venue || case when b.compared_total - b.in_flight < b.booked then ' has less than the books: '
                                                                        else ' has more than the books: ' end
              || trim_scale(abs(b.compared_total - b.in_flight - b.booked)) || ' ' || b.coin`,
