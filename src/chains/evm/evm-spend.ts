@@ -60,7 +60,7 @@ function minedSpend(
   return spendOf(moved, isOwn ? (receipt.fee ?? 0n) : 0n, height, final);
 }
 
-/** What a transaction is to take. Only a block tells the effect of another account's transaction. */
+/** What a transaction is to take. Only a block tells what another account's transaction does. */
 function waitingSpend(tx: EvmWaitingTx, { hotWallet, tokens }: SpendOptions): HotSpend | null {
   if (tx.from !== hotWallet) return null;
   const { to, value, data, mostFee } = tx;
