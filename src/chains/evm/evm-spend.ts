@@ -60,13 +60,17 @@ function minedSpend(
   return spendOf(moved, isOwn ? (receipt.fee ?? 0n) : 0n, height, final);
 }
 
-/** What a transaction is to take. Only a block tells the effect of another account's transaction. */
+/**
+ * What a transaction is to take. Null where only a block tells: another account's transaction, or a
+ * call that is no plain transfer.
+ */
 function waitingSpend(tx: EvmWaitingTx, { hotWallet, tokens }: SpendOptions): HotSpend | null {
   if (tx.from !== hotWallet) return null;
   const { to, value, data, mostFee } = tx;
+  const transfer = to === null ? null : readTransferCall({ to, data });
+  if (transfer === null && data !== '0x') return null;
   const moved = new Sums();
   if (to !== hotWallet) moved.add(null, value);
-  const transfer = to === null ? null : readTransferCall({ to, data });
   const contract = tokens.get(transfer?.contract ?? '');
   if (transfer && contract !== undefined && transfer.to !== hotWallet) moved.add(contract, transfer.amount);
   return spendOf(moved, mostFee, null, false);

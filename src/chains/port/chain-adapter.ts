@@ -184,11 +184,11 @@ export interface Holding {
   readonly tag: string | null;
 }
 
-/** What a transaction took from the hot wallet, whoever signed it. */
+/** What a transaction took from the hot wallet, signed by the gateway or by a person. */
 export interface HotSpend {
   /**
-   * What went to other addresses: one item for an asset. Change is left out, and so is a transaction
-   * that failed.
+   * What went to other addresses: one item for an asset. Change is left out, and so is a
+   * transaction that failed.
    */
   readonly amounts: readonly { readonly contract: string | null; readonly amount: bigint }[];
   /**
@@ -303,7 +303,7 @@ export interface ChainAdapter {
    */
   readonly missesInternalTransfers?: boolean;
   /**
-   * What a transaction took from the hot wallet, whatever the case of the txid and with or without
+   * What a transaction took from the hot wallet. The txid may be in either case, with or without
    * '0x'. Null when the node does not know the transaction, when it took nothing, and for a text
    * that is no txid. On a chain of outputs, null also until a scan has read its block. So a later
    * answer may be another one. Absent on chains that cannot tell.

@@ -401,7 +401,7 @@ export function describeChainAdapter(name: string, makeHarness: () => Promise<Ch
         return adapter.spent(txid);
       };
 
-      it('is told from the mempool on until it is final, whatever the form of the txid', async () => {
+      it('is told from the mempool on until it is final, by each form of the txid', async () => {
         const payment = intent({ tag: chain.tag });
         const tx = await signed(payment);
         expect(await spent(tx.txid)).toBeNull();
