@@ -3,6 +3,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { sql } from '../../base/db/sql.ts';
 import { networkById } from '../../chains/networks/networks.ts';
+import type { FoundSpend } from '../../chains/own-outputs.ts';
 import type { BlockRef, ChainAdapter, Transfer } from '../../chains/port/chain-adapter.ts';
 import type { CurrencyCatalogue } from '../../market/currencies/currency-catalogue.ts';
 import type { DepositPurpose } from '../rows/deposit.entity.ts';
@@ -100,6 +101,53 @@ export async function findArrivals(
     const confirmationsRequired = (isOfChain ? target.required : null) ?? currency?.minConfirmations ?? 1;
     return [{ ...sighting, asset, confirmationsRequired }];
   });
+}
+
+/**
+ * The keys of outputs with which a transaction, signed by hand, gave change back to the hot wallet: it
+ * spends outputs of the hot wallet. They bring no coins from outside.
+ *
+ * @param spends the outputs that the scanned blocks spend, ours or not.
+ */
+export async function changeByHand(
+  em: EntityManager,
+  chain: string,
+  own: readonly OwnTransfer[],
+  spends: readonly FoundSpend[],
+): Promise<ReadonlySet<string>> {
+  const toHot = own.filter(({ block, target }) => block !== null && target.purpose === 'funding');
+  const txids = new Set(toHot.map(({ transfer }) => transfer.txid));
+  const inputs = spends.filter(({ txid }) => txids.has(txid));
+  if (inputs.length === 0) return new Set();
+  const rows = await sql<{ key: string }>(
+    em,
+    `select key from own_output
+      where chain = ? and index is null and key in (select jsonb_array_elements_text(?::jsonb))`,
+    [chain, JSON.stringify(inputs.map(({ key }) => key))],
+  );
+  // An output may be made and spent in the same scan.
+  const hot = new Set([...rows.map(({ key }) => key), ...toHot.map(({ transfer }) => transfer.key)]);
+  const byHand = new Set(inputs.filter(({ key }) => hot.has(key)).map(({ txid }) => txid));
+  return new Set(
+    toHot
+      .map(({ transfer }) => transfer)
+      .filter(({ txid }) => byHand.has(txid))
+      .map(({ key }) => key),
+  );
+}
+
+/**
+ * Removes arrivals that a mempool showed and that are no arrivals after all. Left behind, they would
+ * keep their outputs from being spent.
+ */
+export async function forgetFunding(em: EntityManager, chain: string, keys: readonly string[]): Promise<void> {
+  if (keys.length === 0) return;
+  await sql(
+    em,
+    `delete from deposit where chain = ? and key in (select jsonb_array_elements_text(?::jsonb))
+        and purpose = 'funding' and credits = 0 and state in ('mempool', 'orphaned')`,
+    [chain, JSON.stringify(keys)],
+  );
 }
 
 /**

@@ -24,7 +24,16 @@ import { endLostActions } from '../rules/policy.ts';
 import type { ScannedTo, SettlementTools } from '../rules/settling.ts';
 import { inGroups, smaller } from '../turns/bounded-concurrency.ts';
 import { type ChainLease, LeaseLost } from '../turns/chain-lease.ts';
-import { type Arrival, findArrivals, type OwnTransfer, paymentsOf, type SeenTransfer, summed } from './arrivals.ts';
+import {
+  type Arrival,
+  changeByHand,
+  findArrivals,
+  forgetFunding,
+  type OwnTransfer,
+  paymentsOf,
+  type SeenTransfer,
+  summed,
+} from './arrivals.ts';
 import {
   creditUnassignedDeposits,
   dropDeposits,
@@ -106,6 +115,8 @@ interface Part {
   readonly leftOut: readonly LeftOut[];
   readonly outputs: readonly FoundOutput[];
   readonly spends: readonly FoundSpend[];
+  /** Keys of change that the hot wallet sent itself by hand. */
+  readonly change: readonly string[];
 }
 
 /** The causes of which a step left deposits to the next one. */
@@ -113,7 +124,7 @@ interface StepEnd {
   readonly more: ReadonlySet<StepCause>;
 }
 
-const nothing: Part = { undone: [], gone: [], arrivals: [], leftOut: [], outputs: [], spends: [] };
+const nothing: Part = { undone: [], gone: [], arrivals: [], leftOut: [], outputs: [], spends: [], change: [] };
 
 /**
  * Stores what scans found: deposits, the order moves that follow at once, and the cursor.
@@ -159,9 +170,13 @@ export class ScanStore {
       const step = stepOf(adapter, lease, position, result, look, clock.now());
       if (await advance(orm.em.fork(), step, true)) return { waiting: before.waiting, version: position.version + 1n };
     }
-    const { arrivals, leftOut } = await this.#arrivals(adapter.chain, found);
+    const change = await changeByHand(orm.em.fork(), adapter.chain, found.own, spends);
+    const { arrivals, leftOut } = await this.#arrivals(adapter.chain, {
+      ...found,
+      own: found.own.filter(({ transfer }) => !change.has(transfer.key)),
+    });
     const outputs = adapter.model === 'outputs' ? outputsOf(found.own) : [];
-    const whole: Part = { undone, gone: [...found.gone], arrivals, leftOut, outputs, spends };
+    const whole: Part = { undone, gone: [...found.gone], arrivals, leftOut, outputs, spends, change: [...change] };
     const isSmall =
       Math.max(arrivals.length, outputs.length) <= maxTransfers && !(await this.#hasMany(adapter, undone));
     let end = isSmall ? await this.#tryWhole(scan, result, whole) : null;
@@ -371,7 +386,7 @@ export class ScanStore {
     em: EntityManager,
     { adapter, look: times, touched }: Scan,
     step: ScanStep,
-    { undone, gone, arrivals, leftOut: others, outputs, spends }: Part,
+    { undone, gone, arrivals, leftOut: others, outputs, spends, change }: Part,
   ): Promise<StepEnd> {
     const { log } = this.#options;
     const { chain, to, now } = step;
@@ -379,6 +394,7 @@ export class ScanStore {
     if (adapter.model === 'outputs') {
       await forgetOutputs(em, chain, undone);
       await recordOutputs(em, chain, outputs, spends);
+      await forgetFunding(em, chain, change);
     }
     const leftOut = [...others];
     const found = summed(await withoutKnownParts(em, chain, arrivals)).filter((arrival) => {

@@ -42,6 +42,10 @@ const lateMs = 30 * 86_400_000;
 
 const none = new Big('0');
 
+/** SQL: the forms in which a chain may write the txid that an exchange told. */
+const txidForms = (txid: string): string =>
+  `${txid}, lower(${txid}), '0x' || lower(${txid}), regexp_replace(lower(${txid}), '^0x', '')`;
+
 /** What a transaction took from the hot wallet, and the movement that names it. */
 interface Look {
   readonly txid: string;
@@ -112,7 +116,7 @@ export class TransferTask implements ChainTask {
     const rows = await sql<{ txid: string; network: string | null; is_payment: boolean }>(
       orm.em.fork(),
       `select distinct on (m.txid) m.txid, m.network,
-              exists (select from payment_attempt a where a.chain = ? and lower(a.txid) = lower(m.txid)) as is_payment
+              exists (select from payment_attempt a where a.chain = ? and a.txid in (${txidForms('m.txid')})) as is_payment
          from venue_movement m
          left join treasury_transfer t on t.venue = m.venue and t.movement_kind = m.kind and t.reference = m.reference
         where m.kind = 'deposit' and m.txid is not null and m.coin in (select jsonb_array_elements_text(?::jsonb))
@@ -198,7 +202,7 @@ export class TransferTask implements ChainTask {
    */
   #isForeign(adapter: ChainAdapter, movement: VenueMovement, spend: HotSpend | null, now: Date): boolean {
     const isNamed = chainOfName(movement.network) === adapter.chain;
-    return spend !== null || (isNamed && now.getTime() - movement.seenAt.getTime() >= unseenMs);
+    return spend?.final === true || (isNamed && now.getTime() - movement.seenAt.getTime() >= unseenMs);
   }
 
   #created(
@@ -312,7 +316,7 @@ export class TransferTask implements ChainTask {
        )
        select d.id from wanted w cross join lateral (
          (select id from deposit where chain = ? and purpose = 'funding' and transfer_id is null
-             and state in ('mined', 'credited') and txid in (w.txid, lower(w.txid), '0x' || lower(w.txid))
+             and state in ('mined', 'credited') and txid in (${txidForms('w.txid')})
            order by id limit ${batch})
          union
          (select id from deposit where chain = ? and coin = w.coin and network = w.network and amount between w.least and w.most
