@@ -13,8 +13,8 @@ export interface Treasury {
 }
 
 /**
- * Opens what watches the account at the exchange, and notes which account is watched. Null without a
- * key to read it: arrivals at hot wallets then count as capital at once.
+ * Opens what watches the account at the exchange, and notes which account is watched. Null without
+ * a key to read it: arrivals at hot wallets then count as capital at once.
  */
 export async function openTreasury(
   { clock, log, outside }: Pick<Foundation, 'clock' | 'log' | 'outside'>,

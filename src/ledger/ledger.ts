@@ -167,7 +167,9 @@ function linesOf(kind: Booking['kind'], reference: string, lines: readonly Ledge
   });
 }
 
-/** A difference from the balance at an exchange counts once so many comparisons in a row found it. */
+/**
+ * A difference from the balance at an exchange counts once so many comparisons in a row found it.
+ */
 export const lastingComparisons = 2;
 
 /** A stored journal line. */

@@ -28,7 +28,9 @@ const minuteMs = 60_000;
 const walletMaxAgeMs = 3 * minuteMs;
 /** A chain that its worker read longer ago than this, plus its poll, is not known. */
 const chainMaxAgeMs = 3 * minuteMs;
-/** An account at an exchange is read each minute. A balance counts until several turns have failed. */
+/**
+ * An account at an exchange is read each minute. A balance counts until several turns have failed.
+ */
 const heldMaxAgeMs = 5 * minuteMs;
 /** Old rows that one turn removes of each table. A turn adds fewer. */
 const removedAtOnce = 2_000;

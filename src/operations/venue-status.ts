@@ -5,7 +5,9 @@ import { formatDecimal } from '../base/money.ts';
 import { type TransferState, TreasuryTransfer } from '../settlement/rows/treasury-transfer.entity.ts';
 import { type MovementPart, VenueMovement } from '../settlement/rows/venue-movement.entity.ts';
 
-/** A reading of an account that is older than this is not current. Accounts are read once a minute. */
+/**
+ * A reading of an account that is older than this is not current. Accounts are read once a minute.
+ */
 export const venueReadingMaxAgeMs = 300_000;
 
 /** What an account at an exchange holds of a coin. Amounts are decimal text in the coin's units. */
@@ -15,7 +17,9 @@ export interface VenueBalanceStatus {
   readonly total: string;
   readonly free: string;
   readonly readAt: Date;
-  /** The total of the newest comparison with the books, and the books then. Null before the first. */
+  /**
+   * The total of the newest comparison with the books, and the books then. Null before the first.
+   */
   readonly comparedTotal: string | null;
   readonly booked: string | null;
   /** What happened at the exchange and is rightly not booked yet. */
@@ -97,7 +101,9 @@ export interface MovementFilter {
   readonly state?: VenueMovement['state'];
 }
 
-/** A part of a list. `cursor` is the row beside which it begins; null begins at its first or last. */
+/**
+ * A part of a list. `cursor` is the row beside which it begins; null begins at its first or last.
+ */
 export interface ListPart {
   readonly backwards: boolean;
   readonly cursor: string | null;

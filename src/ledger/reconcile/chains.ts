@@ -22,8 +22,8 @@ const maxReadings = 5;
 const creditWithinMs = 600_000;
 
 /**
- * How long an arrival at the hot wallet may wait for the list of an exchange. The gateway credits it
- * after half an hour in any case.
+ * How long an arrival at the hot wallet may wait for the list of an exchange. The gateway credits
+ * it after half an hour in any case.
  */
 const listWithinMs = 2_400_000;
 

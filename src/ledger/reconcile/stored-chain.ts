@@ -16,8 +16,8 @@ export interface DepositRow {
   readonly block_hash: string | null;
   readonly required: number;
   /**
-   * It may wait for its credit: its order was due when the scanner last stored its position, and not
-   * for long; or an arrival at the hot wallet is compared with the list of an exchange first.
+   * It may wait for its credit. Its order was due when the scanner last stored its position, and
+   * not for long. Or it is an arrival at the hot wallet, which an exchange may list.
    */
   readonly is_due: boolean;
 }
@@ -38,8 +38,8 @@ export interface AttemptRow {
 }
 
 /**
- * What a transaction that is no payment of the gateway took from the hot wallet for a transfer to an
- * exchange. It is mined, and booked once it is final.
+ * What a transaction that is no payment of the gateway took from the hot wallet for a transfer to
+ * an exchange. It is mined, and booked once it is final.
  */
 export interface SpendRow {
   readonly coin: string;

@@ -4,8 +4,8 @@ import type { Tally } from './report.ts';
 
 /**
  * Compares what exchanges hold for us with the books, coin by coin, at the newest reading beside
- * which nothing moved. An account counts once two members have opened it. A difference that only one
- * reading found is in flight: something may have moved between the lists and the balances.
+ * which nothing moved. An account counts once two members have opened it. A difference that only
+ * one reading found is in flight: something may have moved between the lists and the balances.
  */
 export async function checkVenueBalances(em: EntityManager, tally: Tally): Promise<void> {
   const rows = await em.execute<{ venue: string; coin: string; total: string; booked: string; in_flight: string }[]>(

@@ -66,8 +66,8 @@ interface VenueTables {
 }
 
 /**
- * Compares what trades moved at the venue, and each trade with its fill. A fill whose trade still waits
- * for the answer is in flight: the venue repeats the same answer to the next request. At an
+ * Compares what trades moved at the venue, and each trade with its fill. A fill whose trade still
+ * waits for the answer is in flight: the venue repeats the same answer to the next request. At an
  * exchange two more amounts are in flight. One is what a trade's orders moved before the trade is
  * decided. The other is what they moved beyond a fill that is not squared yet.
  */

@@ -1,8 +1,8 @@
 import type { TradeBound } from './trade-bound.ts';
 
 /**
- * The name under which trades and fills of our own inventory are stored. It dates from when only the
- * sandbox had an inventory.
+ * The name under which trades and fills of our own inventory are stored. It dates from when only
+ * the sandbox had an inventory.
  */
 export const inventoryName = 'sandbox';
 

@@ -21,8 +21,8 @@ export async function fundingWaits(em: EntityManager): Promise<boolean> {
 }
 
 /**
- * Credits a confirmed arrival at a hot wallet, as capital or as the arrival of its transfer. Returns
- * its entry.
+ * Credits a confirmed arrival at a hot wallet, as capital or as the arrival of its transfer.
+ * Returns its entry.
  */
 export function creditFunding(deposit: Deposit, transfer: TreasuryTransfer | null, now: Date): Booking {
   markCredited(deposit, now);

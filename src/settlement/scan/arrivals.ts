@@ -104,8 +104,8 @@ export async function findArrivals(
 }
 
 /**
- * The keys of outputs with which a transaction, signed by hand, gave change back to the hot wallet: it
- * spends outputs of the hot wallet. They bring no coins from outside.
+ * The keys of outputs with which a transaction, signed by hand, gave change back to the hot wallet:
+ * it spends outputs of the hot wallet. They bring no coins from outside.
  *
  * @param spends the outputs that the scanned blocks spend, ours or not.
  */
@@ -137,8 +137,8 @@ export async function changeByHand(
 }
 
 /**
- * Removes arrivals that a mempool showed and that are no arrivals after all. Left behind, they would
- * keep their outputs from being spent.
+ * Removes arrivals that a mempool showed and that are no arrivals after all. Left behind, they
+ * would keep their outputs from being spent.
  */
 export async function forgetFunding(em: EntityManager, chain: string, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return;

@@ -132,8 +132,8 @@ export function dropDeposits(deposits: readonly Deposit[], chain: string, gone: 
 }
 
 /**
- * Credits deposits without an order. No order's step would do it. While an account at an exchange is
- * watched, arrivals at hot wallets are left to `TransferTask`.
+ * Credits deposits without an order. No order's step would do it. While an account at an exchange
+ * is watched, arrivals at hot wallets are left to `TransferTask`.
  */
 export async function creditUnassignedDeposits(
   em: EntityManager,

@@ -9,7 +9,9 @@ export interface MarketStamp {
   readonly orders: string;
 }
 
-/** SQL: the trades at an exchange that have entries to come: `client_id`. Binds the exchange twice. */
+/**
+ * SQL: the trades at an exchange that have entries to come: `client_id`. Binds the exchange twice.
+ */
 const openTradesSql = `
   select client_id from venue_trade where venue = ? and squared_at is null
   union
@@ -28,10 +30,12 @@ export async function marketStamp(em: EntityManager, venue: string): Promise<Mar
 }
 
 /**
- * SQL: what happened at an exchange by coin, and is rightly not booked yet. Three kinds: what the
- * orders of open trades moved and their entries lack; credited deposits of transfers whose coins
- * have not finally left the hot wallet; and movements that are not decided yet. Binds the exchange
+ * SQL: what happened at an exchange by coin, and is rightly not booked yet. It binds the exchange
  * five times.
+ *
+ * - What the orders of open trades moved, less their entries.
+ * - Credited deposits of transfers whose coins have not finally left the hot wallet.
+ * - Movements that are not decided yet.
  */
 const inFlightSql = `
   select c.coin, sum(c.amount) as amount from (

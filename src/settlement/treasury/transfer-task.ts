@@ -31,7 +31,9 @@ export interface TransferTaskOptions {
 const batch = 200;
 /** Transactions of one run. */
 const mostRounds = 50;
-/** How long an arrival waits for an exchange that gives no list, or no txid of an open withdrawal. */
+/**
+ * How long an arrival waits for an exchange that gives no list, or no txid of an open withdrawal.
+ */
 export const arrivalWaitMs = 1_800_000;
 /** How long a deposit at the exchange may wait for its transaction to be found. */
 export const unseenMs = 600_000;
@@ -148,7 +150,9 @@ export class TransferTask implements ChainTask {
     return hasMore;
   }
 
-  /** Takes what a transaction took from the hot wallet to the deposits at the exchange that name it. */
+  /**
+   * Takes what a transaction took from the hot wallet to the deposits at the exchange that name it.
+   */
   async #takeLook(
     em: EntityManager,
     adapter: ChainAdapter,
@@ -216,7 +220,10 @@ export class TransferTask implements ChainTask {
     return em.create(TreasuryTransfer, transfer, { persist: true });
   }
 
-  /** Books what the exchange has credited of a transfer whose coins have left, and decides its state. */
+  /**
+   * Books what the exchange has credited of a transfer whose coins have left, and decides its
+   * state.
+   */
   async #credit(
     em: EntityManager,
     transfer: TreasuryTransfer,
@@ -299,7 +306,9 @@ export class TransferTask implements ChainTask {
     return awaited;
   }
 
-  /** Arrivals that may belong to these transfers: those of their transactions, and of their amounts. */
+  /**
+   * Arrivals that may belong to these transfers: those of their transactions, and of their amounts.
+   */
   async #candidates(
     em: EntityManager,
     chain: string,
@@ -428,8 +437,8 @@ async function transferOf(em: EntityManager, id: string): Promise<TreasuryTransf
 
 /**
  * Whether a confirmed arrival that belongs to no transfer is capital: a list that was read after it
- * was mined does not show it. It waits longer while a withdrawal of its coin has no txid, and not for
- * ever when the exchange gives no list.
+ * was mined does not show it. It waits longer while a withdrawal of its coin has no txid, and not
+ * for ever when the exchange gives no list.
  */
 async function isCapital(em: EntityManager, { coin, minedAt, seenAt }: Deposit, now: Date): Promise<boolean> {
   const since = minedAt ?? seenAt;

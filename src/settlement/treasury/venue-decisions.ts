@@ -98,7 +98,7 @@ export async function openVenueAccount(em: EntityManager, venue: string, now: Da
 
 /**
  * Books a movement that is none of ours, or a difference of a coin, as what members say it is. Of a
- * transfer with a problem, they call what is left in transit a cost.
+ * transfer with a problem, they call the rest in transit a cost.
  *
  * @throws AppError action_not_possible
  */
@@ -203,7 +203,9 @@ async function classifiedDifference(em: EntityManager, venue: string, action: St
   return { coin, amount: new Big(amount) };
 }
 
-/** Journal lines of trades at the exchange from before it had an account of its own in the books. */
+/**
+ * Journal lines of trades at the exchange from before it had an account of its own in the books.
+ */
 async function earlierLines(em: EntityManager, venue: string): Promise<(Classified & { readonly network: string })[]> {
   const rows = await sql<{ coin: string; network: string; amount: string }>(
     em,

@@ -64,8 +64,8 @@ interface Target {
 
 /**
  * Reads the account at the exchange once a minute for all workers: the lists of deposits and
- * withdrawals, then the balances. It stores what it read, begins a transfer for each withdrawal to a
- * hot wallet, and books what left the account. It compares the balances with the books.
+ * withdrawals, then the balances. It stores what it read, begins a transfer for each withdrawal to
+ * a hot wallet, and books what left the account. It compares the balances with the books.
  *
  * It cannot move coins: its key only reads.
  */
@@ -198,7 +198,10 @@ export class VenueReader {
     return em.create(VenueMovement, { venue: this.#options.source.name, ...told, ...times, part }, { persist: true });
   }
 
-  /** Decides whether a withdrawal goes to a hot wallet of ours. It waits where that is not known yet. */
+  /**
+   * Decides whether a withdrawal goes to a hot wallet of ours. It waits where that is not known
+   * yet.
+   */
   #judge(em: EntityManager, movement: VenueMovement, targets: Targets, now: Date): void {
     const { address, state, coin } = movement;
     if (movement.isInternal) {
@@ -262,7 +265,7 @@ class Targets {
     this.#catalogue = catalogue;
   }
 
-  /** Those that an address names, for a coin. Chains of one family share addresses. */
+  /** The ones that an address names, for a coin. Chains of one family share addresses. */
   of(coin: string, address: string, tag: string | null): Target[] {
     return this.#wallets.flatMap(({ chain, wallet }) => {
       const asset = this.#catalogue.assetsOf(chain).find((one) => one.coin === coin);

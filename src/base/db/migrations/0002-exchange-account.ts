@@ -196,7 +196,9 @@ create index venue_movement_foreign on venue_movement (seen_at) where part = 'fo
 create index venue_movement_unknown on venue_movement (changed_at) where state = 'unknown';
 `;
 
-/** The account at the exchange: its balances and movements, and transfers to and from hot wallets. */
+/**
+ * The account at the exchange: its balances and movements, and transfers to and from hot wallets.
+ */
 export class Migration0002ExchangeAccount extends Migration {
   override up(): void {
     for (const part of [ledger, account, decisions, outputs, sandboxVenue, attention]) this.addSql(part);
