@@ -90,7 +90,7 @@ async function openPositions(world: World): Promise<number> {
   const { exchange, market } = world;
   if (!exchange) return 0;
   const booked = await world.rows<{ coin: string; amount: string }>(
-    `select coin, sum(amount)::text as amount from ledger_line where account = 'venue' group by coin`,
+    `select coin, sum(amount)::text as amount from ledger_line where account = 'venue' or account like 'venue:%' group by coin`,
   );
   return booked.reduce((left, { coin, amount }) => left - Number(amount) * market.price(coin), exchange.gainedUsd());
 }
