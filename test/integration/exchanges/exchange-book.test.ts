@@ -124,7 +124,7 @@ describe.each(loopbackVenues)('the book of a gateway at $name', ({ name, cash, p
     return gateway.query<VenueLine>(
       `select t.kind, l.coin, l.network, trim_scale(l.amount)::text as amount
          from ledger_line l join ledger_transaction t on t.id = l.transaction_id
-        where t.order_id = $1 and l.account = 'venue' order by t.kind, l.coin`,
+        where t.order_id = $1 and l.account = 'venue:${name}' order by t.kind, l.coin`,
       [id],
     );
   }
@@ -251,8 +251,8 @@ describe.each(loopbackVenues)('the book of a gateway at $name', ({ name, cash, p
   const booked = (reference: string): string =>
     `set session_replication_role = replica;
      update ledger_transaction set reference = '${reference}' where order_id = '$order' and kind = 'venue_cash';
-     update ledger_line set account = '${reference === '$order' ? 'venue' : 'opening'}'
-      where coin = '${cash}' and account in ('venue', 'opening')
+     update ledger_line set account = '${reference === '$order' ? `venue:${name}` : 'opening'}'
+      where coin = '${cash}' and account in ('venue:${name}', 'opening')
         and transaction_id in (select id from ledger_transaction where order_id = '$order' and kind = 'venue_cash')`;
   it.each([
     [
