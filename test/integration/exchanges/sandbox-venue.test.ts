@@ -13,6 +13,7 @@ import { type VenueFault, venueFaults } from '../../../src/exchanges/sandbox/ven
 import { SandboxVenue } from '../../../src/settlement/sandbox/sandbox-venue.ts';
 import { VenueStore } from '../../../src/settlement/sandbox/venue-store.ts';
 import { builtScript } from '../../support/gateway/built-process.ts';
+import { startGateway } from '../../support/gateway/gateway.ts';
 import { LogSink } from '../../support/gateway/log-sink.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 
@@ -165,6 +166,27 @@ describe.each([
     const bought = new Big(await changed(btc));
     // Binance takes its fee from the coin that is bought, and Kraken from the cash.
     expect(bought.gte(trade?.bought ?? '1') && bought.lt('0.02')).toBe(true);
+  });
+
+  it('runs in workers only, and limits of pairs need none', async () => {
+    const api = await startGateway({ settings: { ...settings, ROLE: 'api' } });
+    try {
+      expect(await new VenueStore(api.app.orm, name).read()).toBeNull();
+      const pair = 'coin_from=LTC&network_from=LTC&coin_to=BTC&network_to=BTC&amount=8&rate_type=float';
+      const limits = await Promise.all(
+        [api, gateway].map(async ({ app }) => {
+          const answer = await fetch(`${app.restUrl}/api/v1/partner/rates?${pair}`);
+          const { max_amount } = (await answer.json()) as { max_amount: number };
+          return { status: answer.status, most: max_amount };
+        }),
+      );
+      expect(limits).toEqual([
+        { status: 200, most: expect.any(Number) },
+        { status: 200, most: limits[0]?.most },
+      ]);
+    } finally {
+      await api.stop();
+    }
   });
 
   it('pays a withdrawal that a command asks for, less the fee', async () => {
