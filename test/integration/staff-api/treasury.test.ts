@@ -271,7 +271,9 @@ describe('what staff must look at', () => {
     await approve(second, data.treasuryClassify.id);
     expect(await items()).toEqual([]);
     expect(sampleOf(await metrics(), 'gateway_venue_foreign', { kind: 'withdrawal' })).toBe(0);
-    const [row] = await watched.gateway.query(`select after from audit_log where operation = 'treasuryClassify'`);
+    const [row] = await watched.gateway.query<{ after: object }>(
+      `select after from audit_log where operation = 'treasuryClassify'`,
+    );
     expect(row?.after).toEqual({
       action: data.treasuryClassify.id,
       state: 'proposed',
