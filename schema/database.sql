@@ -1344,6 +1344,7 @@ create table treasury_transfer (
   booked_fee numeric(38,18) not null default 0,
   arrived numeric(38,18) not null default 0,
   written_off numeric(38,18) not null default 0,
+  accepted_rest numeric(38,18) not null default 0,
   entries integer not null default 0,
   problem text,
   created_at timestamp with time zone not null,
@@ -1386,8 +1387,10 @@ create table venue_balance (
   in_flight numeric(38,18),
   compared_at timestamp with time zone,
   differing integer not null default 0,
+  differing_since timestamp with time zone,
   constraint venue_balance_pkey PRIMARY KEY (venue, coin),
   constraint venue_balance_check CHECK ((num_nulls(compared_total, booked, in_flight, compared_at) = ANY (ARRAY[0, 4]))),
+  constraint venue_balance_check1 CHECK (((differing = 0) = (differing_since IS NULL))),
   constraint venue_balance_differing_check CHECK ((differing >= 0)),
   constraint venue_balance_venue_fkey FOREIGN KEY (venue) REFERENCES venue_account(venue)
 );

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { systemClock } from '../../base/clock.ts';
 import { sql } from '../../base/db/sql.ts';
-import { linesOfTransaction } from '../../ledger/ledger.ts';
+import { lastingComparisons, linesOfTransaction } from '../../ledger/ledger.ts';
 import { adversePartners, dayMs } from '../fixed-results.ts';
 
 export const attentionKinds = [
@@ -40,8 +40,9 @@ export interface AttentionItem {
   readonly kind: AttentionKind;
   readonly orderId: string | null;
   /**
-   * Id of the order, deposit, payment, staff action, hold, partner, left-out transfer, movement at
-   * an exchange or transfer to or from one, or name of the chain, limit, exchange or its coin.
+   * Id of the order, deposit, payment, staff action, hold, partner or left-out transfer; of the
+   * movement at an exchange, or of the transfer to or from one. Or name of the chain, the limit,
+   * the exchange or its coin.
    */
   readonly subjectId: string;
   readonly since: Date;
@@ -64,8 +65,6 @@ const waitingMs = 3_600_000;
 const unclosedMs = 600_000;
 /** Coins on their way between an exchange and a hot wallet for longer wait for someone. */
 const slowMs = 7_200_000;
-/** A difference counts once this many comparisons in a row found it. They are a minute apart. */
-const lastingComparisons = 2;
 
 /** A kind of trouble, in SQL. Each kind reads its oldest rows from its own index. */
 interface Trouble {
@@ -338,13 +337,13 @@ const troubles: readonly Trouble[] = [
     kind: `'venue_difference'`,
     order: null,
     subject: `b.venue || ':' || b.coin`,
-    since: `b.compared_at - (b.differing - 1) * interval '1 minute'`,
+    since: 'b.differing_since',
     detail: `b.venue || case when b.compared_total - b.in_flight < b.booked then ' has less than the books: '
                                                                        else ' has more than the books: ' end
              || trim_scale(abs(b.compared_total - b.in_flight - b.booked)) || ' ' || b.coin`,
     rows: `venue_account v join venue_balance b on b.venue = v.venue and b.differing >= ${lastingComparisons}
     where v.is_watched and v.opened_at is not null`,
-    sorting: '4, b.venue, b.coin',
+    sorting: 'b.differing_since, b.venue, b.coin',
   },
   {
     kind: `'transfer_short'`,

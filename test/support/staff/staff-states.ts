@@ -32,7 +32,7 @@ export interface StaffStates {
   partnerInvitation(): Promise<{ readonly partnerId: string; readonly invitationId: string }>;
   /** An order that waits, of a partner whose orders have pages, with a link. */
   orderWithPage(): Promise<MadeOrder>;
-  /** The name of an exchange whose account was read and compared, with a deposit 'D1' that is none of ours. */
+  /** An exchange whose account was compared, with a deposit 'D1' that is none of ours. */
   venueAccount(): Promise<string>;
 }
 
