@@ -169,7 +169,7 @@ async function addVenue({ em, gauge }: Metrics): Promise<void> {
 async function addVenueAccounts({ em, gauge, secondsSince }: Metrics): Promise<void> {
   const balance = gauge(
     'venue_balance',
-    'What the account at an exchange holds, in coins. Of 100 coins: those that differ, then by name.',
+    'What the account at an exchange holds, in coins. Of at most 100 coins: first the coins with a difference.',
     'venue',
     'coin',
   );

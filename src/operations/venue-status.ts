@@ -5,9 +5,13 @@ import { formatDecimal } from '../base/money.ts';
 import { type TransferState, TreasuryTransfer } from '../settlement/rows/treasury-transfer.entity.ts';
 import { type MovementPart, VenueMovement } from '../settlement/rows/venue-movement.entity.ts';
 
+<<<<<<< HEAD
 /**
  * A reading of an account that is older than this is not current. Accounts are read once a minute.
  */
+=======
+/** A reading of an account that is older is not current. Accounts are read once a minute. */
+>>>>>>> 72ff9d3d1a028216638e9644f0a4f9dfb368a776
 export const venueReadingMaxAgeMs = 300_000;
 
 /** What an account at an exchange holds of a coin. Amounts are decimal text in the coin's units. */
@@ -17,9 +21,13 @@ export interface VenueBalanceStatus {
   readonly total: string;
   readonly free: string;
   readonly readAt: Date;
+<<<<<<< HEAD
   /**
    * The total of the newest comparison with the books, and the books then. Null before the first.
    */
+=======
+  /** The total at the newest comparison with the books, and the books then; null before one. */
+>>>>>>> 72ff9d3d1a028216638e9644f0a4f9dfb368a776
   readonly comparedTotal: string | null;
   readonly booked: string | null;
   /** What happened at the exchange and is rightly not booked yet. */
@@ -29,6 +37,8 @@ export interface VenueBalanceStatus {
   readonly comparedAt: Date | null;
   /** How many comparisons in a row found this difference; 0 without one. */
   readonly differing: number;
+  /** Since when every comparison found a difference. */
+  readonly differingSince: Date | null;
 }
 
 /** An account at an exchange as workers last read it. */
@@ -63,11 +73,14 @@ export async function venueAccounts(em: EntityManager): Promise<VenueAccountStat
        from venue_account order by venue`,
   );
   if (accounts.length === 0) return [];
-  const balances = await sql<Times<VenueBalanceStatus, 'readAt' | 'comparedAt'> & { readonly venue: string }>(
+  const balances = await sql<
+    Times<VenueBalanceStatus, 'readAt' | 'comparedAt' | 'differingSince'> & { readonly venue: string }
+  >(
     em,
     `select venue, coin, total::text as total, free::text as free, ${ms('read_at')} as "readAtMs",
             compared_total::text as "comparedTotal", booked::text as booked, in_flight::text as "inFlight",
-            (compared_total - in_flight - booked)::text as difference, ${ms('compared_at')} as "comparedAtMs", differing
+            (compared_total - in_flight - booked)::text as difference, ${ms('compared_at')} as "comparedAtMs", differing,
+            ${ms('differing_since')} as "differingSinceMs"
        from venue_balance order by venue, coin`,
   );
   const ofVenue = Map.groupBy(balances, ({ venue }) => venue);
@@ -78,17 +91,20 @@ export async function venueAccounts(em: EntityManager): Promise<VenueAccountStat
     listedAt: dateOf(listedAtMs),
     balancesAt: dateOf(balancesAtMs),
     failingSince: dateOf(failingSinceMs),
-    balances: (ofVenue.get(account.venue) ?? []).map(({ venue: _, readAtMs, comparedAtMs, ...row }) => ({
-      ...row,
-      total: formatDecimal(row.total),
-      free: formatDecimal(row.free),
-      comparedTotal: plain(row.comparedTotal),
-      booked: plain(row.booked),
-      inFlight: plain(row.inFlight),
-      difference: plain(row.difference),
-      readAt: dateOf(readAtMs) ?? new Date(0),
-      comparedAt: dateOf(comparedAtMs),
-    })),
+    balances: (ofVenue.get(account.venue) ?? []).map(
+      ({ venue: _, readAtMs, comparedAtMs, differingSinceMs, ...row }) => ({
+        ...row,
+        total: formatDecimal(row.total),
+        free: formatDecimal(row.free),
+        comparedTotal: plain(row.comparedTotal),
+        booked: plain(row.booked),
+        inFlight: plain(row.inFlight),
+        difference: plain(row.difference),
+        readAt: dateOf(readAtMs) ?? new Date(0),
+        comparedAt: dateOf(comparedAtMs),
+        differingSince: dateOf(differingSinceMs),
+      }),
+    ),
   }));
 }
 
@@ -101,11 +117,16 @@ export interface MovementFilter {
   readonly state?: VenueMovement['state'];
 }
 
+<<<<<<< HEAD
 /**
  * A part of a list. `cursor` is the row beside which it begins; null begins at its first or last.
  */
+=======
+/** A part of a list, from its beginning, or backwards from its end. */
+>>>>>>> 72ff9d3d1a028216638e9644f0a4f9dfb368a776
 export interface ListPart {
   readonly backwards: boolean;
+  /** The row beside which it begins. */
   readonly cursor: string | null;
   /** Most rows. */
   readonly limit: number;

@@ -40,8 +40,9 @@ export interface AttentionItem {
   readonly kind: AttentionKind;
   readonly orderId: string | null;
   /**
-   * Id of the order, deposit, payment, staff action, hold, partner, left-out transfer, movement at
-   * an exchange or transfer to or from one, or name of the chain, limit, exchange or its coin.
+   * Id of the order, deposit, payment, staff action, hold, partner or left-out transfer; of the
+   * movement at an exchange, or of the transfer to or from one. Or name of the chain, the limit,
+   * the exchange or its coin.
    */
   readonly subjectId: string;
   readonly since: Date;
@@ -342,7 +343,7 @@ const troubles: readonly Trouble[] = [
              || trim_scale(abs(b.compared_total - b.in_flight - b.booked)) || ' ' || b.coin`,
     rows: `venue_account v join venue_balance b on b.venue = v.venue and b.differing >= ${lastingComparisons}
     where v.is_watched and v.opened_at is not null`,
-    sorting: '4, b.venue, b.coin',
+    sorting: 'b.differing_since, b.venue, b.coin',
   },
   {
     kind: `'transfer_short'`,

@@ -77,7 +77,7 @@ export class AttentionItemType {
 
   @Field(() => String, {
     description:
-      'Id of the order, deposit, payment, proposal, hold, partner, left-out transfer, movement at an exchange or transfer to or from one, or name of the chain, the limit, the exchange or its coin.',
+      'Id of the order, deposit, payment, proposal, hold, partner or left-out transfer. Or of the movement at an exchange, or of the transfer to or from one. Or name of the chain, the limit, the exchange or its coin.',
   })
   subjectId!: string;
 

@@ -120,6 +120,9 @@ export class VenueBalanceType {
     description: 'How many comparisons in a row found this difference. From 2 on it can be classified.',
   })
   differing!: number;
+
+  @Field(() => DateTime, { nullable: true, description: 'Since when every comparison found a difference.' })
+  differingSince!: Date | null;
 }
 
 @ObjectType('VenueAccount', { description: 'Our account at an exchange, as workers last read it.' })
@@ -351,13 +354,13 @@ export class TreasuryResolver {
   })
   async venueMovements(
     @Args(() => PageArgs) pageArgs: PageArgs,
-    @Arg('venue', () => String, { nullable: true, description: 'Only those at this exchange.' })
+    @Arg('venue', () => String, { nullable: true, description: 'Only movements at this exchange.' })
     venue: string | null | undefined,
     @Arg('kind', () => MovementKindEnum, { nullable: true, description: 'Only deposits, or only withdrawals.' })
     kind: VenueMovement['kind'] | null | undefined,
-    @Arg('part', () => MovementPartEnum, { nullable: true, description: 'Only those that are this to the books.' })
+    @Arg('part', () => MovementPartEnum, { nullable: true, description: 'Only movements that are this to the books.' })
     part: MovementPart | null | undefined,
-    @Arg('coin', () => String, { nullable: true, description: 'Only those of this coin.' })
+    @Arg('coin', () => String, { nullable: true, description: 'Only movements of this coin.' })
     coin: string | null | undefined,
     @Ctx() { em }: GraphqlContext,
   ): Promise<ListPage<VenueMovement>> {
@@ -382,7 +385,7 @@ export class TreasuryResolver {
   @RequiresPermission('treasury:decide')
   @Mutation(() => ActionType, {
     description:
-      'Proposes what an entry of an exchange is that the gateway did not make: a movement, by its kind and reference, or a lasting difference, by its coin and amount.',
+      'Proposes what an entry of an exchange is that the gateway did not make: a movement, by its kind and reference, or a lasting difference, by its coin and amount. Of a transfer with a problem, that the rest in transit is a cost.',
   })
   treasuryClassify(
     @Arg('venue', () => String, venueArg) venue: string,

@@ -20,7 +20,7 @@ afterEach(() => watched?.stop());
 
 const accounts = `{ treasury { accounts {
   venue isWatched watchedFrom openedAt listedAt balancesAt failingSince failure
-  balances { coin total free comparedTotal booked inFlight difference comparedAt readAt differing } } } }`;
+  balances { coin total free comparedTotal booked inFlight difference comparedAt readAt differing differingSince } } } }`;
 const transfers = `query ($state: [TreasuryTransferState!], $first: Int, $after: String) { treasury {
   transfers(state: $state, first: $first, after: $after) {
     edges { cursor node { id venue movementKind reference coin network chain state amount bookedAmount bookedFee arrived
@@ -271,7 +271,13 @@ describe('what staff must look at', () => {
     await approve(second, data.treasuryClassify.id);
     expect(await items()).toEqual([]);
     expect(sampleOf(await metrics(), 'gateway_venue_foreign', { kind: 'withdrawal' })).toBe(0);
+<<<<<<< HEAD
     const [row] = await watched.gateway.query<{ after: object }>(`select after from audit_log where operation = 'treasuryClassify'`);
+=======
+    const [row] = await watched.gateway.query<{ after: object }>(
+      `select after from audit_log where operation = 'treasuryClassify'`,
+    );
+>>>>>>> 72ff9d3d1a028216638e9644f0a4f9dfb368a776
     expect(row?.after).toEqual({
       action: data.treasuryClassify.id,
       state: 'proposed',
@@ -315,7 +321,13 @@ describe('what staff must look at', () => {
     expect(sampleOf(text, 'gateway_venue_balance_difference', { venue: 'kraken', coin: 'USDT' })).toBe(-3);
     expect(sampleOf(text, 'gateway_venue_balance_difference', { venue: 'kraken', coin: 'BTC' })).toBe(0);
     const [account] = (await viewer.data(accounts)).treasury.accounts;
-    expect(account.balances[1]).toMatchObject({ total: '49997', booked: '50000', difference: '-3', differing: 3 });
+    expect(account.balances[1]).toMatchObject({
+      total: '49997',
+      booked: '50000',
+      difference: '-3',
+      differing: 3,
+      differingSince: difference.since,
+    });
     expect(kinds(await classify(operator, 'coin: "USDT", amount: "-4"', 'COST'))).toEqual(['action_not_possible']);
     const { data } = await classify(operator, 'coin: "USDT", amount: "-3"', 'COST');
     expect(data.treasuryClassify).toMatchObject({ coin: 'USDT', amount: '-3', class: 'COST', reference: null });
@@ -350,6 +362,13 @@ describe('what staff must look at', () => {
         detail: `short_arrival: 1.0005 BTC from kraken to bitcoin, ${slow}`,
       },
     ]);
+    const subject = `kind: WITHDRAWAL, reference: "${slow}"`;
+    expect(kinds(await classify(operator, subject, 'CAPITAL'))).toEqual(['action_not_possible']);
+    const { data } = await classify(operator, subject, 'COST');
+    await approve(second, data.treasuryClassify.id);
+    expect(await items()).toEqual([]);
+    const ended = (await viewer.data(transfers, { state: 'DONE' })).treasury.transfers;
+    expect(ended.edges[0].node).toMatchObject({ reference: slow, arrived: '0.9', writtenOff: '0.1', problem: null });
   });
 
   it('a movement in a state that the gateway does not know', async () => {

@@ -108,6 +108,9 @@ export function staffMutations({ gateway, actor, other, states }: MutationActors
     staffRevoke: async () => `(id: "${await memberId()}", reason: "x")`,
     staffRole: async () => `(id: "${await memberId()}", role: SUPPORT, reason: "x")`,
     staffToken: async () => `(id: "${await memberId()}", reason: "x")`,
+    treasuryClassify: async () =>
+      `(venue: "${await states.venueAccount()}", kind: DEPOSIT, reference: "D1", class: CAPITAL, reason: "x")`,
+    venueOpeningPropose: async () => `(venue: "${await states.venueAccount()}", reason: "x")`,
     webhookChange: async () => `(id: "${await states.webhookId()}", endpoint: { status: DISABLED }, reason: "x")`,
     webhookCreate: async () =>
       `(partnerId: "${await states.partnerId()}", endpoint: { url: "https://hooks.example.com/" }, reason: "x")`,

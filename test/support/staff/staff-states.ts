@@ -32,6 +32,8 @@ export interface StaffStates {
   partnerInvitation(): Promise<{ readonly partnerId: string; readonly invitationId: string }>;
   /** An order that waits, of a partner whose orders have pages, with a link. */
   orderWithPage(): Promise<MadeOrder>;
+  /** An exchange whose account was compared, with a deposit 'D1' that is none of ours. */
+  venueAccount(): Promise<string>;
 }
 
 const toLtc = { coin_to: 'LTC', network_to: 'LTC', recipient_address: addressExample('LTC') };
@@ -108,6 +110,27 @@ export function staffStates(gateway: SettledGateway, other: Member): StaffStates
       return { partnerId: id, webhookId: webhook, eventId: eventId({ orderId: json.id, seq: 1 }) };
     },
     webhookId,
+    venueAccount: async () => {
+      const rows = await gateway.query<{ venue: string }>(
+        `insert into venue_account (venue, is_watched, watched_from)
+         select 'exchange_' || count(*), false, $1 from venue_account returning venue`,
+        [gateway.clock.now().toISOString()],
+      );
+      const venue = rows[0]?.venue ?? '';
+      const given = [venue, gateway.clock.now().toISOString()];
+      await gateway.query(
+        `insert into venue_balance (venue, coin, total, free, read_at, compared_total, booked, in_flight, compared_at)
+         values ($1, 'BTC', 2, 2, $2, 2, 0, 0, $2)`,
+        given,
+      );
+      await gateway.query(
+        `insert into venue_movement (venue, kind, reference, coin, is_internal, amount, fee, state, told, at, seen_at,
+                                     changed_at, read_at, part)
+         values ($1, 'deposit', 'D1', 'BTC', false, 1, 0, 'done', 'Success', $2, $2, $2, $2, 'foreign')`,
+        given,
+      );
+      return venue;
+    },
     partnerMember: async () => {
       const id = await partnerId();
       const given = `(partnerId: "${id}", name: "Ada", role: OWNER, reason: "x")`;

@@ -1,0 +1,158 @@
+import { execFile } from 'node:child_process';
+import { WatchedGateway } from '../../support/exchanges/watched-account.ts';
+import { builtScript } from '../../support/gateway/built-process.ts';
+
+const stranger = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
+let watched: WatchedGateway;
+beforeEach(async () => {
+  watched = await WatchedGateway.start();
+});
+afterEach(() => watched?.stop());
+
+/** The command line, on the gateway's database. */
+function cli(...args: string[]): Promise<{ code: number; output: string; errors: string }> {
+  const { PATH = '', HOME = '', TEST_DATA_DIR: DATA_DIR = '' } = process.env;
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [builtScript('surfaces/cli/main.js'), 'venue', ...args],
+      { env: { PATH, HOME, DATA_DIR, DATABASE_URL: watched.gateway.databaseUrl } },
+      (error, output, errors) => resolve({ code: error ? Number(error.code) : 0, output, errors }),
+    );
+  });
+}
+
+/** What a command prints with `--json`, and its exit code. */
+// biome-ignore lint/suspicious/noExplicitAny: what a command prints is read member by member
+async function json(...args: string[]): Promise<{ code: number; found: any }> {
+  const { code, output, errors } = await cli(...args, '--json');
+  expect(errors).toBe('');
+  return { code, found: JSON.parse(output) };
+}
+
+/** The command has the clock of the machine. */
+async function readSince(age: string): Promise<void> {
+  await watched.gateway.query('update venue_account set listed_at = now() - $1::interval', [age]);
+  await watched.gateway.query('update venue_account set balances_at = listed_at');
+}
+
+describe('the commands of the account at the exchange', () => {
+  it('show balances beside the books, and movements by filters', async () => {
+    await watched.open();
+    const reference = await watched.withdraw('BTC', 'BTC', { gross: '1.0005', fee: '0.0005' });
+    const deposit = watched.credit('USDT', 'TRC20', '500', {
+      txid: 'ab'.repeat(32),
+      state: 'pending',
+      told: 'Settled',
+    });
+    await watched.turn();
+    const { code, found } = await json('balances');
+    expect(code).toBe(0);
+    expect(found.balances).toEqual([
+      {
+        venue: 'kraken',
+        coin: 'BTC',
+        total: '8.9995',
+        free: '8.9995',
+        booked: '8.9995',
+        in_flight: '0',
+        difference: '0',
+        differing: 0,
+        compared_at: expect.any(String),
+        read_at: expect.any(String),
+      },
+      expect.objectContaining({ coin: 'USDT', total: '50000', booked: '50000', difference: '0' }),
+    ]);
+    const all = (await json('movements')).found.movements;
+    expect(all).toHaveLength(2);
+    const listed = (await json('movements', '--kind', 'withdrawal', '--coin', 'BTC', '--state', 'pending')).found
+      .movements;
+    expect(listed).toEqual([
+      expect.objectContaining({
+        venue: 'kraken',
+        kind: 'withdrawal',
+        reference,
+        coin: 'BTC',
+        amount: '1.0005',
+        fee: '0.0005',
+        internal: false,
+        part: 'transfer',
+        told: 'Pending',
+      }),
+    ]);
+    expect((await json('movements', '--limit', '1')).found.movements).toEqual([
+      expect.objectContaining({ reference: all[0].reference }),
+    ]);
+    const table = await cli('movements', '--kind', 'deposit');
+    expect(table.output).toMatch(/^at +venue +kind +reference /);
+    expect(table.output).toContain(deposit);
+    for (const args of [
+      ['--limit', '0'],
+      ['--kind', 'gift'],
+      ['--state', 'lost'],
+    ]) {
+      expect((await cli('movements', ...args)).code).toBe(1);
+    }
+    for (const name of ['balances', 'movements', 'check']) expect((await cli(name, '--help')).code).toBe(0);
+  });
+
+  it('check: nothing differs, and all is read', async () => {
+    await watched.open();
+    await readSince('10 seconds');
+    const { code, found } = await json('check');
+    expect(found).toMatchObject({
+      differences: 0,
+      accounts: [
+        { venue: 'kraken', watched: true, lists_age_sec: expect.any(Number), failing_since: null, failure: null },
+      ],
+      held: [],
+      foreign_withdrawals: [],
+    });
+    expect(found.rows.map(({ check }: { check: string }) => check)).toEqual(['venue_balance', 'venue_balance']);
+    expect(code).toBe(0);
+    expect((await cli('check')).output).toContain('reconcile: 2 checks, 0 differences');
+  });
+
+  it('check: exits with 1 when the account was not read for five minutes', async () => {
+    await watched.open();
+    await readSince('4 minutes');
+    expect((await cli('check')).code).toBe(0);
+    await readSince('6 minutes');
+    const { code, output } = await cli('check');
+    expect([code, output]).toEqual([1, expect.stringContaining('0 differences')]);
+    await watched.gateway.query('update venue_account set is_watched = false');
+    expect((await cli('check')).code).toBe(0);
+  });
+
+  it('check: exits with 1 on a difference that lasts, and tells what is held', async () => {
+    await watched.open();
+    watched.account.add('USDT', '-3');
+    await watched.turn(2);
+    await readSince('0 seconds');
+    const { code, found } = await json('check');
+    expect(found.held).toEqual([{ venue: 'kraken', coin: 'USDT', cause: 'shortage' }]);
+    expect(found.differences).toBe(1);
+    expect(found.rows).toContainEqual({
+      check: 'venue_balance',
+      subject: 'USDT on kraken',
+      expected: '49997',
+      actual: '50000',
+      in_flight: '0',
+      difference: '-3',
+    });
+    expect(code).toBe(1);
+  });
+
+  it('check: exits with 1 on a withdrawal that is none of ours', async () => {
+    await watched.open();
+    const reference = await watched.withdraw('BTC', 'BTC', { gross: '2', fee: '0.0005', address: stranger });
+    await watched.turn();
+    await readSince('0 seconds');
+    const { code, found } = await json('check');
+    expect(found.held).toEqual([{ venue: 'kraken', coin: 'BTC', cause: 'foreign_withdrawal' }]);
+    expect(found.foreign_withdrawals).toEqual([`kraken:withdrawal:${reference}`]);
+    expect(code).toBe(1);
+    const { output } = await cli('check');
+    expect(output).toMatch(/kraken +BTC +foreign_withdrawal/);
+  });
+});
