@@ -1,4 +1,5 @@
 import type { Locator, Page } from 'playwright-core';
+import { addressExample } from '../../src/chains/addresses/address.ts';
 import { HistoryTurns } from '../../src/operations/history-turns.ts';
 import { WatchedGateway } from '../support/exchanges/watched-account.ts';
 import { describeInBrowser } from '../support/staff/chromium.ts';
@@ -146,9 +147,10 @@ describeInBrowser('the account at the exchange in the console', () => {
     });
 
     it('shows movements that are none of ours, and two members classify them', async () => {
-      const [over, pending] = ['an-address-of-a-stranger', 'another-address'];
-      await watched.withdraw('USDT', 'TRC20', { gross: '70', fee: '1', state: 'done', told: 'Success', address: over });
-      await watched.withdraw('USDT', 'TRC20', { gross: '80', fee: '1', told: 'On hold', address: pending, tag: '77' });
+      const usdt = { fee: '1', address: addressExample('TRC20') };
+      await watched.withdraw('USDT', 'TRC20', { ...usdt, gross: '70', state: 'done', told: 'Success' });
+      await watched.withdraw('USDT', 'TRC20', { ...usdt, gross: '80', told: 'On hold', tag: '77' });
+      const [over, pending] = ['70 USDT', '80 USDT'];
       await watched.turn();
       const page = await setup.open('operator', '/attention');
       await settled(page);
@@ -202,11 +204,11 @@ describeInBrowser('the account at the exchange in the console', () => {
       const page = await setup.open('support', '/money');
       await settled(page);
       await page.getByLabel('Held', { exact: true }).selectOption('USDT');
-      const name = /^USDT that the exchange holds in the last 7 days: 49930 at least, 49930 at last/;
+      const name = /^USDT that the exchange holds in the last 7 days: 49850 at least, 49850 at last/;
       const figure = page.locator('figure').filter({ has: page.getByRole('img', { name }) });
       await figure.getByText('As a table').click();
-      const cells = await figure.locator('tbody tr').filter({ hasText: '49930' }).locator('td').allInnerTexts();
-      expect(cells.slice(1)).toEqual(['49930', '49930', '49930', '49930']);
+      const cells = await figure.locator('tbody tr').filter({ hasText: '49850' }).locator('td').allInnerTexts();
+      expect(cells.slice(1)).toEqual(['49850', '49850', '49850', '49850']);
     });
 
     it('names the exchange in the balances of the ledger', async () => {

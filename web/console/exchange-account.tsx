@@ -55,7 +55,11 @@ export function ExchangeAccount(): ReactNode {
           ) : (
             <>
               {accounts.map((account) => (
-                <AccountCard key={account.venue} account={account} />
+                <AccountCard
+                  key={account.venue}
+                  account={account}
+                  foreign={foreign.edges.map(({ node }) => node).filter(({ venue }) => venue === account.venue)}
+                />
               ))}
               <Transfers open={open} returned={returned} />
               <Movements foreign={foreign} undecided={undecided} />
@@ -121,7 +125,7 @@ function Decision(props: { entry: Entry; action: Action | null; version?: string
   return <Actions small of={[action]} {...(version === undefined ? {} : { version })} />;
 }
 
-function AccountCard({ account }: { account: Account }): ReactNode {
+function AccountCard({ account, foreign }: { account: Account; foreign: readonly Movement[] }): ReactNode {
   const { venue, isWatched, watchedFrom, openedAt, listedAt, balancesAt, failingSince, failure, balances } = account;
   const name = words(venue);
   // What differs comes first.
@@ -193,12 +197,19 @@ function AccountCard({ account }: { account: Account }): ReactNode {
               <th className="number">In flight</th>
               <th className="number">Difference</th>
               <th>State</th>
-              <th />
+              <th>
+                <span className="hidden">Actions</span>
+              </th>
             </>
           }
         >
           {shown.map((balance) => (
-            <CoinRow key={balance.coin} balance={balance} account={account} />
+            <CoinRow
+              key={balance.coin}
+              balance={balance}
+              account={account}
+              hasForeign={foreign.some(({ coin }) => coin === balance.coin)}
+            />
           ))}
         </Table>
       )}
@@ -233,7 +244,9 @@ function stateOf({ openedAt }: Account, { difference, differing }: Balance): rea
   return differing < lasting ? ['warn', 'Differs once'] : ['bad', 'Differs'];
 }
 
-function CoinRow({ balance, account }: { balance: Balance; account: Account }): ReactNode {
+/** @param props.hasForeign A movement of the coin is none of ours: it may be the difference, so it comes first. */
+function CoinRow(props: { balance: Balance; account: Account; hasForeign: boolean }): ReactNode {
+  const { balance, account, hasForeign } = props;
   const { coin, total, free, booked, inFlight, difference } = balance;
   const { venue, openedAt } = account;
   const [tone, state] = stateOf(account, balance);
@@ -253,7 +266,9 @@ function CoinRow({ balance, account }: { balance: Balance; account: Account }): 
         <Badge tone={tone}>{state}</Badge>
       </td>
       <td className="number">
-        {openedAt !== null && difference !== null && isLasting(balance) ? (
+        {openedAt === null || difference === null || !isLasting(balance) ? null : hasForeign ? (
+          <span className="muted small">classify its movements first</span>
+        ) : (
           <Decision
             entry={{ venue, coin, amount: difference }}
             version={difference}
@@ -262,7 +277,7 @@ function CoinRow({ balance, account }: { balance: Balance; account: Account }): 
               `${words(venue)} has ${difference.replace('-', '')} ${coin} ${side} than the books.`,
             )}
           />
-        ) : null}
+        )}
       </td>
     </tr>
   );
