@@ -5,13 +5,7 @@ import { formatDecimal } from '../base/money.ts';
 import { type TransferState, TreasuryTransfer } from '../settlement/rows/treasury-transfer.entity.ts';
 import { type MovementPart, VenueMovement } from '../settlement/rows/venue-movement.entity.ts';
 
-<<<<<<< HEAD
-/**
- * A reading of an account that is older than this is not current. Accounts are read once a minute.
- */
-=======
 /** A reading of an account that is older is not current. Accounts are read once a minute. */
->>>>>>> 72ff9d3d1a028216638e9644f0a4f9dfb368a776
 export const venueReadingMaxAgeMs = 300_000;
 
 /** What an account at an exchange holds of a coin. Amounts are decimal text in the coin's units. */
@@ -21,13 +15,7 @@ export interface VenueBalanceStatus {
   readonly total: string;
   readonly free: string;
   readonly readAt: Date;
-<<<<<<< HEAD
-  /**
-   * The total of the newest comparison with the books, and the books then. Null before the first.
-   */
-=======
   /** The total at the newest comparison with the books, and the books then; null before one. */
->>>>>>> 72ff9d3d1a028216638e9644f0a4f9dfb368a776
   readonly comparedTotal: string | null;
   readonly booked: string | null;
   /** What happened at the exchange and is rightly not booked yet. */
@@ -117,13 +105,7 @@ export interface MovementFilter {
   readonly state?: VenueMovement['state'];
 }
 
-<<<<<<< HEAD
-/**
- * A part of a list. `cursor` is the row beside which it begins; null begins at its first or last.
- */
-=======
 /** A part of a list, from its beginning, or backwards from its end. */
->>>>>>> 72ff9d3d1a028216638e9644f0a4f9dfb368a776
 export interface ListPart {
   readonly backwards: boolean;
   /** The row beside which it begins. */

@@ -271,13 +271,9 @@ describe('what staff must look at', () => {
     await approve(second, data.treasuryClassify.id);
     expect(await items()).toEqual([]);
     expect(sampleOf(await metrics(), 'gateway_venue_foreign', { kind: 'withdrawal' })).toBe(0);
-<<<<<<< HEAD
-    const [row] = await watched.gateway.query<{ after: object }>(`select after from audit_log where operation = 'treasuryClassify'`);
-=======
     const [row] = await watched.gateway.query<{ after: object }>(
       `select after from audit_log where operation = 'treasuryClassify'`,
     );
->>>>>>> 72ff9d3d1a028216638e9644f0a4f9dfb368a776
     expect(row?.after).toEqual({
       action: data.treasuryClassify.id,
       state: 'proposed',
