@@ -75,7 +75,7 @@ export function withdraw(state: ExchangeState, asked: AskedWithdrawal): Imitated
     payment: { network: networkId, txid: null },
     ...(fault === undefined ? {} : { fault }),
   };
-  keepNewest(state.movements, movement);
+  keepNewest(state.movements, movement, hasEnded);
   return movement;
 }
 
@@ -99,7 +99,7 @@ export function takeIn(state: ExchangeState, { state: begun, ...came }: CameIn):
     told: null,
     ...(fault === undefined ? {} : { fault }),
   };
-  keepNewest(state.movements, movement);
+  keepNewest(state.movements, movement, hasEnded);
   if (begun === 'done') creditFinal(state, movement);
   return movement;
 }
@@ -109,4 +109,8 @@ export function creditFinal(state: ExchangeState, row: ImitatedMovement): void {
   if (row.fault === 'credit_late') return;
   if (row.state === 'pending') change(state, row.coin, new Big(row.amount));
   row.state = row.fault === 'credit_locked' ? 'locked' : 'done';
+}
+
+function hasEnded({ state }: ImitatedMovement): boolean {
+  return state === 'done' || state === 'returned';
 }

@@ -129,10 +129,10 @@ export function freshState(): ExchangeState {
   };
 }
 
-/** Adds to a list and forgets its oldest rows. */
-export function keepNewest<Row>(rows: Row[], row: Row): void {
+/** Adds to a list and forgets its oldest rows: first one that has ended. */
+export function keepNewest<Row>(rows: Row[], row: Row, hasEnded: (row: Row) => boolean = () => true): void {
   rows.push(row);
-  rows.splice(0, rows.length - mostKept);
+  while (rows.length > mostKept) rows.splice(Math.max(rows.findIndex(hasEnded), 0), 1);
 }
 
 /** A number that no order and no movement has, in at least five digits. */

@@ -392,7 +392,7 @@ describe.each([
     });
 
     it('list_broken refuses a page after the first', async () => {
-      for (const gross of ['1', '2', '3']) await withdrawal(gross);
+      for (const gross of ['0.1', '0.2', '0.3']) await withdrawal(gross);
       expect(await list('withdrawal')).toHaveLength(3);
       await set('list_broken');
       await expect(list('withdrawal')).rejects.toMatchObject({ name: 'ExchangeUnavailable' });

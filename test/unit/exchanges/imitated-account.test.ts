@@ -33,6 +33,14 @@ describe('the account at an imitated exchange', () => {
     expect([rows.length, rows[0], rows.at(-1)]).toEqual([mostKept, 7, mostKept + 6]);
   });
 
+  it('forgets no withdrawal that it has not paid', () => {
+    const state = { ...freshState(), balances: { BTC: '1' } };
+    const { reference } = withdraw(state, { ...asked, gross: '1' });
+    for (let made = 0; made < mostKept; made += 1) takeIn(state, { ...came, state: 'done' });
+    expect(state.movements).toHaveLength(mostKept);
+    expect(state.movements[0]?.reference).toBe(reference);
+  });
+
   it('lets a fault strike as often as it was set', () => {
     const state = freshState();
     setFault(state, 'short', 2);
