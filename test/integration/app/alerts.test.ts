@@ -81,7 +81,7 @@ describeWithPrometheus('a real Prometheus', () => {
     expect(stdout).toContain(`${rules.length} rules found`);
   });
 
-  it('scrapes the gateway, and tells of an order that is overdue', async () => {
+  it('scrapes the gateway, and tells of an order that is overdue and a withdrawal that is none of ours', async () => {
     const port = await freePort();
     const target = new URL(gateway.app.internalUrl).host;
     const config = (await readFile('deploy/prometheus/prometheus.yml', 'utf8'))
@@ -123,6 +123,7 @@ describeWithPrometheus('a real Prometheus', () => {
     );
     expect(quiet.GatewayDown).toBe('inactive');
     expect(quiet.GatewayOrdersOverdue).toBe('inactive');
+    expect(quiet.GatewayForeignWithdrawal).toBe('inactive');
     expect(Object.values(quiet)).not.toContain('err');
 
     for (const query of asked) {
@@ -130,6 +131,17 @@ describeWithPrometheus('a real Prometheus', () => {
       expect({ query, status: reply.status }).toEqual({ query, status: 200 });
     }
 
+    await gateway.query(
+      `with watched as (
+         insert into venue_account (venue, is_watched, watched_from) values ('kraken', false, now()) returning venue)
+       insert into venue_movement (venue, kind, reference, coin, is_internal, amount, fee, state, told, at, seen_at,
+                                   changed_at, read_at, part)
+       select venue, 'withdrawal', 'W1', 'BTC', false, 1, 0, 'pending', 'Pending', now(), now(), now(), now(), 'foreign'
+         from watched`,
+    );
+    expect(
+      (await until(({ GatewayForeignWithdrawal }) => GatewayForeignWithdrawal !== 'inactive')).GatewayForeignWithdrawal,
+    ).toBe('firing');
     await gateway.order();
     gateway.clock.advance(3_600_000);
     expect((await until(({ GatewayOrdersOverdue }) => GatewayOrdersOverdue !== 'inactive')).GatewayOrdersOverdue).toBe(

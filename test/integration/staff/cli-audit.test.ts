@@ -40,7 +40,7 @@ function cli(...args: string[]): Promise<{ code: number; output: string; errors:
  * Commands that change nothing but what the sandbox makes up: they play its users, miners and
  * market.
  */
-const playing = ['deposit', 'mine', 'reorg', 'price', 'inventory', 'refuse'].map((verb) => `sandbox ${verb}`);
+const playing = ['deposit', 'mine', 'reorg', 'price', 'inventory', 'refuse', 'venue'].map((verb) => `sandbox ${verb}`);
 const reading = [
   'db status',
   'partner list',
@@ -56,6 +56,9 @@ const reading = [
   'sandbox status',
   'ledger reconcile',
   'ledger balances',
+  'venue balances',
+  'venue check',
+  'venue movements',
 ];
 
 const memberId = '0190c0de-0000-7000-8000-000000000001';
