@@ -279,7 +279,7 @@ describeInBrowser('the dialogs of the console', () => {
     },
     {
       mutation: 'ClassifyEntry',
-      name: 'Classify',
+      name: 'Classify difference',
       path: async () => {
         await openedAccount();
         watched.account.add('USDT', '7');

@@ -106,13 +106,13 @@ describeInBrowser('the account at the exchange in the console', () => {
       expect((await coin(page, 'BTC')).slice(4)).toEqual(['-0.000000000000000001', 'Differs']);
       // What differs comes first.
       expect(await account(page).getByRole('row').nth(1).innerText()).toContain('BTC');
-      await row.getByRole('button', { name: 'Classify' }).click();
+      await row.getByRole('button', { name: 'Classify difference' }).click();
       await page
         .getByRole('dialog')
         .getByText('Kraken has 0.000000000000000001 BTC less than the books.', { exact: false })
         .waitFor();
       await page.keyboard.press('Escape');
-      await propose(page, row.getByRole('button', { name: 'Classify' }), 'TRADING', 'dust of a trade');
+      await propose(page, row.getByRole('button', { name: 'Classify difference' }), 'TRADING', 'dust of a trade');
       await row.getByRole('link', { name: 'operator@staff.example proposed trading' }).waitFor();
       await approve('dust of a trade', 'Difference of -0.000000000000000001 BTC at Kraken as trading');
       await row.getByText('Agrees').waitFor();

@@ -84,9 +84,9 @@ const classes: readonly (readonly [VenueClass | '', string])[] = [
 /** The entry to classify: a movement, or the difference of a coin. */
 type Entry = Omit<ClassifyEntryMutationVariables, 'class' | 'reason'>;
 
-function classifying(entry: Entry, about: string): Action {
+function classifying(name: string, entry: Entry, about: string): Action {
   return {
-    name: 'Classify',
+    name,
     title: 'Classify an entry of the exchange',
     about: `${about} Say what it is, so that the books have it too.`,
     needsSecond: true,
@@ -286,6 +286,7 @@ function CoinRow(props: { balance: Balance; account: Account; hasUnbooked: boole
             entry={{ venue, coin, amount: difference }}
             version={difference}
             action={classifying(
+              'Classify difference',
               { venue, coin, amount: difference },
               `${words(venue)} has ${difference.replace('-', '')} ${coin} ${side} than the books.`,
             )}
@@ -489,7 +490,7 @@ function MovementItem({ movement, isForeign = false }: { movement: Movement; isF
       {isForeign ? (
         <Decision
           entry={{ venue, kind, reference }}
-          action={isOver ? classifying({ venue, kind, reference }, `The ${what} is none of ours.`) : null}
+          action={isOver ? classifying('Classify', { venue, kind, reference }, `The ${what} is none of ours.`) : null}
         />
       ) : null}
     </li>
