@@ -262,7 +262,24 @@ describeInBrowser('the dialogs of the console', () => {
     },
     {
       mutation: 'ClassifyEntry',
-      name: 'Classify',
+      name: 'Accept the rest',
+      path: async () => {
+        const txid = await watched.arrive('BTC', 'BTC', '0.9');
+        about = await watched.withdraw('BTC', 'BTC', { gross: '1', fee: '0', txid, state: 'done' });
+        await watched.mine('BTC');
+        await watched.turn();
+        return '/money';
+      },
+      within: row(() => about),
+      isProposal: true,
+      shows: async (at) =>
+        row(() => about)(at)
+          .getByText('admin@staff.example proposed cost')
+          .waitFor(),
+    },
+    {
+      mutation: 'ClassifyEntry',
+      name: 'Classify difference',
       path: async () => {
         await openedAccount();
         watched.account.add('USDT', '7');

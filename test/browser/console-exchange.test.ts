@@ -69,6 +69,7 @@ describeInBrowser('the account at the exchange in the console', () => {
   describe('that is read', () => {
     beforeAll(async () => {
       watched = await WatchedGateway.on(setup.gateway);
+      watched.account.add('LTC', '1000');
       await watched.turn(2);
     });
 
@@ -105,13 +106,13 @@ describeInBrowser('the account at the exchange in the console', () => {
       expect((await coin(page, 'BTC')).slice(4)).toEqual(['-0.000000000000000001', 'Differs']);
       // What differs comes first.
       expect(await account(page).getByRole('row').nth(1).innerText()).toContain('BTC');
-      await row.getByRole('button', { name: 'Classify' }).click();
+      await row.getByRole('button', { name: 'Classify difference' }).click();
       await page
         .getByRole('dialog')
         .getByText('Kraken has 0.000000000000000001 BTC less than the books.', { exact: false })
         .waitFor();
       await page.keyboard.press('Escape');
-      await propose(page, row.getByRole('button', { name: 'Classify' }), 'TRADING', 'dust of a trade');
+      await propose(page, row.getByRole('button', { name: 'Classify difference' }), 'TRADING', 'dust of a trade');
       await row.getByRole('link', { name: 'operator@staff.example proposed trading' }).waitFor();
       await approve('dust of a trade', 'Difference of -0.000000000000000001 BTC at Kraken as trading');
       await row.getByText('Agrees').waitFor();
@@ -144,13 +145,23 @@ describeInBrowser('the account at the exchange in the console', () => {
       await page.getByRole('listitem').filter({ hasText: reference }).getByRole('link').click();
       await transfers(page).getByText('Short arrival').waitFor();
       expect(new URL(page.url()).hash).toBe('#exchange');
+      expect(await short.getByRole('button', { name: 'Accept the rest' }).count()).toBe(0);
+
+      const operator = await setup.open('operator', '/money');
+      await settled(operator);
+      const lost = transfers(operator).getByRole('row').filter({ hasText: 'Short arrival' });
+      await propose(operator, lost.getByRole('button', { name: 'Accept the rest' }), null, 'lost on its way');
+      await lost.getByRole('link', { name: 'operator@staff.example proposed cost' }).waitFor();
+      await approve('lost on its way', `Withdrawal ${reference} at Kraken as cost`);
+      await lost.waitFor({ state: 'detached' });
+      expect(await watched.booked('treasury_cost', 'BTC')).toBe('0.1005');
     });
 
     it('shows movements that are none of ours, and two members classify them', async () => {
-      const usdt = { fee: '1', address: addressExample('TRC20') };
-      await watched.withdraw('USDT', 'TRC20', { ...usdt, gross: '70', state: 'done', told: 'Success' });
-      await watched.withdraw('USDT', 'TRC20', { ...usdt, gross: '80', told: 'On hold', tag: '77' });
-      const [over, pending] = ['70 USDT', '80 USDT'];
+      const given = { fee: '1', address: addressExample('LTC') };
+      await watched.withdraw('LTC', 'LTC', { ...given, gross: '70', state: 'done', told: 'Success' });
+      await watched.withdraw('LTC', 'LTC', { ...given, gross: '80', told: 'On hold', tag: '77' });
+      const [over, pending] = ['70 LTC', '80 LTC'];
       await watched.turn();
       const page = await setup.open('operator', '/attention');
       await settled(page);
@@ -161,15 +172,23 @@ describeInBrowser('the account at the exchange in the console', () => {
       const place = await page.locator('#exchange').boundingBox();
       expect(place?.y).toBeLessThan(900);
       expect(await item(over).innerText()).toContain('Foreign withdrawal');
-      expect(await item(pending).innerText()).toContain('with the tag 77 on TRC20');
+      expect(await item(pending).innerText()).toContain('with the tag 77 on LTC');
       expect(await item(pending).innerText()).toContain('On hold, not over');
       expect(await item(pending).getByRole('button', { name: 'Classify' }).count()).toBe(0);
       await propose(page, item(over).getByRole('button', { name: 'Classify' }), 'CAPITAL', 'the owner took it');
       await item(over).getByRole('link', { name: 'operator@staff.example proposed capital' }).waitFor();
       await approve('the owner took it', /Withdrawal W\d+ at Kraken as capital/);
       await item(over).waitFor({ state: 'detached' });
-      expect(await watched.booked('venue:kraken', 'USDT')).toBe('49930');
+      expect(await watched.booked('venue:kraken', 'LTC')).toBe('928');
       await item(pending).waitFor();
+      // While a movement may be the difference, the difference is not classified.
+      await watched.turn();
+      await page.reload();
+      await settled(page);
+      expect((await coin(page, 'LTC')).slice(4)).toEqual(['-80', 'Differs']);
+      const row = account(page).getByRole('row').filter({ hasText: 'LTC' });
+      await row.getByText('its movements come first').waitFor();
+      expect(await row.getByRole('button').count()).toBe(0);
     });
 
     it('offers no decision to those who may not take it', async () => {
@@ -179,7 +198,7 @@ describeInBrowser('the account at the exchange in the console', () => {
       for (const role of ['viewer', 'support', 'operator'] as const) {
         const page = await setup.open(role, '/money');
         await settled(page);
-        await account(page).getByText('Differs', { exact: true }).waitFor();
+        await account(page).getByText('Differs', { exact: true }).first().waitFor();
         offered[role] = await page.locator('#exchange').getByRole('button', { name: 'Classify' }).count();
         expect([role, await page.getByRole('region', { name: 'Coins at the exchange' }).count()]).toEqual([
           role,
@@ -203,12 +222,12 @@ describeInBrowser('the account at the exchange in the console', () => {
       expect(await turns.takeIfDue()).toBe(true);
       const page = await setup.open('support', '/money');
       await settled(page);
-      await page.getByLabel('Held', { exact: true }).selectOption('USDT');
-      const name = /^USDT that the exchange holds in the last 7 days: 49850 at least, 49850 at last/;
+      await page.getByLabel('Held', { exact: true }).selectOption('LTC');
+      const name = /^LTC that the exchange holds in the last 7 days: 848 at least, 848 at last/;
       const figure = page.locator('figure').filter({ has: page.getByRole('img', { name }) });
       await figure.getByText('As a table').click();
-      const cells = await figure.locator('tbody tr').filter({ hasText: '49850' }).locator('td').allInnerTexts();
-      expect(cells.slice(1)).toEqual(['49850', '49850', '49850', '49850']);
+      const cells = await figure.locator('tbody tr').filter({ hasText: '848' }).locator('td').allInnerTexts();
+      expect(cells.slice(1)).toEqual(['848', '848', '848', '848']);
     });
 
     it('names the exchange in the balances of the ledger', async () => {

@@ -58,7 +58,9 @@ export function ExchangeAccount(): ReactNode {
                 <AccountCard
                   key={account.venue}
                   account={account}
-                  foreign={foreign.edges.map(({ node }) => node).filter(({ venue }) => venue === account.venue)}
+                  unbooked={[...foreign.edges, ...undecided.edges]
+                    .map(({ node }) => node)
+                    .filter(({ venue }) => venue === account.venue)}
                 />
               ))}
               <Transfers open={open} returned={returned} />
@@ -82,9 +84,9 @@ const classes: readonly (readonly [VenueClass | '', string])[] = [
 /** The entry to classify: a movement, or the difference of a coin. */
 type Entry = Omit<ClassifyEntryMutationVariables, 'class' | 'reason'>;
 
-function classifying(entry: Entry, about: string): Action {
+function classifying(name: string, entry: Entry, about: string): Action {
   return {
-    name: 'Classify',
+    name,
     title: 'Classify an entry of the exchange',
     about: `${about} Say what it is, so that the books have it too.`,
     needsSecond: true,
@@ -108,6 +110,17 @@ function useProposed() {
     );
 }
 
+/** Ends a transfer that has a problem. */
+function accepting(entry: Entry, rest: string): Action {
+  return {
+    name: 'Accept the rest',
+    title: 'Accept what is left of a transfer',
+    about: `${rest} are still in transit by the books. They become a cost, and the transfer ends. Wait while the exchange may still correct it.`,
+    needsSecond: true,
+    run: ({ reason = '' }) => send(ClassifyEntryDocument, { ...entry, class: 'COST', reason }),
+  };
+}
+
 /** What a member may do about an entry, or who proposed something before. */
 function Decision(props: { entry: Entry; action: Action | null; version?: string }): ReactNode {
   const { entry, action, version } = props;
@@ -125,7 +138,7 @@ function Decision(props: { entry: Entry; action: Action | null; version?: string
   return <Actions small of={[action]} {...(version === undefined ? {} : { version })} />;
 }
 
-function AccountCard({ account, foreign }: { account: Account; foreign: readonly Movement[] }): ReactNode {
+function AccountCard({ account, unbooked }: { account: Account; unbooked: readonly Movement[] }): ReactNode {
   const { venue, isWatched, watchedFrom, openedAt, listedAt, balancesAt, failingSince, failure, balances } = account;
   const name = words(venue);
   // What differs comes first.
@@ -208,7 +221,7 @@ function AccountCard({ account, foreign }: { account: Account; foreign: readonly
               key={balance.coin}
               balance={balance}
               account={account}
-              hasForeign={foreign.some(({ coin }) => coin === balance.coin)}
+              hasUnbooked={unbooked.some(({ coin }) => coin === balance.coin)}
             />
           ))}
         </Table>
@@ -244,9 +257,9 @@ function stateOf({ openedAt }: Account, { difference, differing }: Balance): rea
   return differing < lasting ? ['warn', 'Differs once'] : ['bad', 'Differs'];
 }
 
-/** @param props.hasForeign A movement of the coin is none of ours: it may be the difference, so it comes first. */
-function CoinRow(props: { balance: Balance; account: Account; hasForeign: boolean }): ReactNode {
-  const { balance, account, hasForeign } = props;
+/** @param props.hasUnbooked A movement of the coin is not in the books. It may be the difference, so it comes first. */
+function CoinRow(props: { balance: Balance; account: Account; hasUnbooked: boolean }): ReactNode {
+  const { balance, account, hasUnbooked } = props;
   const { coin, total, free, booked, inFlight, difference } = balance;
   const { venue, openedAt } = account;
   const [tone, state] = stateOf(account, balance);
@@ -266,13 +279,14 @@ function CoinRow(props: { balance: Balance; account: Account; hasForeign: boolea
         <Badge tone={tone}>{state}</Badge>
       </td>
       <td className="number">
-        {openedAt === null || difference === null || !isLasting(balance) ? null : hasForeign ? (
-          <span className="muted small">classify its movements first</span>
+        {openedAt === null || difference === null || !isLasting(balance) ? null : hasUnbooked ? (
+          <span className="muted small">its movements come first</span>
         ) : (
           <Decision
             entry={{ venue, coin, amount: difference }}
             version={difference}
             action={classifying(
+              'Classify difference',
               { venue, coin, amount: difference },
               `${words(venue)} has ${difference.replace('-', '')} ${coin} ${side} than the books.`,
             )}
@@ -320,6 +334,9 @@ function Transfers(props: Pick<TreasuryQuery['treasury'], 'open' | 'returned'>):
               <th>On the chain</th>
               <th className="number">In transit</th>
               <th className="number">Since</th>
+              <th>
+                <span className="hidden">Actions</span>
+              </th>
             </>
           }
         >
@@ -336,6 +353,8 @@ function TransferRow({ transfer }: { transfer: Transfer }): ReactNode {
   const { venue, movementKind, coin, network, chain, state, problem, amount, createdAt, movement } = transfer;
   const sides = [words(venue), `hot wallet on ${chain}`];
   const [from, to] = movementKind === 'WITHDRAWAL' ? sides : sides.toReversed();
+  const entry: Entry = { venue, kind: movementKind, reference: movement.reference };
+  const rest = inTransit(transfer);
   return (
     <tr>
       <td>
@@ -360,10 +379,15 @@ function TransferRow({ transfer }: { transfer: Transfer }): ReactNode {
         <Transactions transfer={transfer} />
       </td>
       <td className="number">
-        <Amount value={inTransit(transfer)} />
+        <Amount value={rest} />
       </td>
       <td className="number muted">
         <Ago at={createdAt} />
+      </td>
+      <td className="number">
+        {problem === null ? null : (
+          <Decision entry={entry} version={rest} action={accepting(entry, `${rest} ${coin}`)} />
+        )}
       </td>
     </tr>
   );
@@ -466,7 +490,7 @@ function MovementItem({ movement, isForeign = false }: { movement: Movement; isF
       {isForeign ? (
         <Decision
           entry={{ venue, kind, reference }}
-          action={isOver ? classifying({ venue, kind, reference }, `The ${what} is none of ours.`) : null}
+          action={isOver ? classifying('Classify', { venue, kind, reference }, `The ${what} is none of ours.`) : null}
         />
       ) : null}
     </li>
