@@ -44,6 +44,14 @@ const elsewhere: ReadonlySet<string> = new Set([
   ...['VenueHistory.points', 'VenuePoint.at', 'VenuePoint.highest', 'VenuePoint.last', 'VenuePoint.lowest'],
   ...['VenuePoint.readings', 'OrderQuestion.amountTo', 'Deposit.problem', 'Deposit.tag', 'OrderAction.tag'],
   ...['AttentionItem.deposit', 'AttentionItem.partner', 'PayoutLimit.waitingSince', 'WebhookEndpoint.failingSince'],
+  ...[
+    'TreasuryTransfer.explorerUrl',
+    'TreasuryTransfer.arrivals',
+    'LedgerBalance.venue',
+    'LedgerLine.venue',
+    'OrderAction.amount',
+    'OrderAction.coin',
+  ],
   // Results of days, and what is written or read from time to time.
   ...['FixedResult.adverseBps', 'Partner.quoteAdverseBps', 'Partner.quoteCutSince', 'ApiKey.lastUsedAt'],
   ...['StatisticsStatus.behindSince', 'WebhookDelivery.nextAttemptAt'],

@@ -168,6 +168,34 @@ const priceMs = 5_000;
 /** States that the blocks of other orders would end. */
 const passing = ['sending', 'refunding', 'confirming'];
 
+/** An account at an exchange that no worker reads any more, as it was left. */
+const exchangeRows = `
+  with account as (
+    insert into venue_account (venue, is_watched, watched_from, listed_at, balances_at, opened_at, failing_since, failure)
+    values ('binance', false, $1, $1, $1, $1, $1, 'the exchange gave no answer') on conflict do nothing returning venue
+  ), balances as (
+    insert into venue_balance (venue, coin, total, free, read_at, compared_total, booked, in_flight, compared_at,
+                               differing, differing_since)
+    select venue, 'BTC', 4.5, 4, $1::timestamptz, 4.5, 4.25, 0.125, $1::timestamptz, 3, $1::timestamptz from account
+  ), movements as (
+    insert into venue_movement (venue, kind, reference, coin, network, txid, is_internal, address, tag, amount, fee,
+                                state, told, at, seen_at, changed_at, read_at, part)
+    select venue, kind, reference, coin, network, txid, false, address, tag, amount, fee, state, told,
+           $1::timestamptz, $1::timestamptz, $1::timestamptz, $1::timestamptz, part
+      from account, (values
+        ('withdrawal', 'W1', 'BTC', 'BTC', repeat('ab', 32), 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', null,
+         1.0005, 0.0005, 'done', '6', 'transfer'),
+        ('deposit', 'D1', 'XRP', 'XRP', repeat('cd', 32), 'rPdvC6ccq8hCdPKSPJkPmyZ4Mi1oG2FFkT', '77',
+         20, 0, 'locked', '6', 'foreign'))
+        as m (kind, reference, coin, network, txid, address, tag, amount, fee, state, told, part)
+    returning venue, kind, reference
+  )
+  insert into treasury_transfer (id, venue, movement_kind, reference, coin, network, chain, state, amount, gas,
+                                 booked_amount, booked_fee, arrived, problem, created_at, updated_at)
+  select '00000000-0000-7000-8000-000000000001', venue, kind, reference, 'BTC', 'BTC', 'bitcoin', 'arrived', 1.0005, 0,
+         1.0005, 0.0005, 0.9, 'short_arrival', $1::timestamptz, $1::timestamptz
+    from movements where kind = 'withdrawal'`;
+
 /** Starts the world without an order. */
 export async function startWorld(): Promise<World> {
   const clock = new TestClock();
@@ -271,6 +299,7 @@ export async function startWorld(): Promise<World> {
          on conflict (chain, coin, network) do update set seen_at = excluded.seen_at`,
         [clock.now()],
       );
+      await gateway.query(exchangeRows, [clock.now()]);
       clock.advance(60_000);
       await gateway.tick();
       // A worker leases its chains, and looks at the quiet ones, by the machine's clock.
