@@ -90,7 +90,7 @@ function checkedMovement(answer: unknown, asked: MovementKind): Movement {
   if (typeof isInternal !== 'boolean') throw new ExchangeUnavailable(`a ${kind} does not tell where it was`);
   if (isInternal && txid !== null) throw new ExchangeUnavailable(`a ${kind} is on a chain and on none`);
   const [moved, paid] = [positive(amount), notNegative(fee)];
-  if (paid.gte(moved)) throw new ExchangeUnavailable(`a ${kind} costs all of it`);
+  if (kind === 'withdrawal' && paid.gte(moved)) throw new ExchangeUnavailable(`a ${kind} costs all of it`);
   if (typeof atMs !== 'number' || !Number.isSafeInteger(atMs) || atMs <= 0 || atMs > systemMs() + mostAheadMs) {
     throw new ExchangeUnavailable(`a ${kind} has no valid time`);
   }

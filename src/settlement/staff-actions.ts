@@ -225,7 +225,7 @@ export class StaffActions {
     }
     if (action.venue !== null) {
       const now = this.#options.clock.now();
-      if (action.action === 'venue_opening') return openVenueAccount(em, action.venue, now);
+      if (action.action === 'venue_opening') return openVenueAccount(em, action, now);
       return classifyVenueEntry(em, action, now);
     }
     if (action.orderId === null) return refundUnassignedDeposit(em, action, this.#options);

@@ -46,13 +46,17 @@ export async function checkTransit(em: EntityManager, tally: Tally): Promise<voi
   for (const { subject, expected, actual, ...asset } of rows) {
     tally.amounts('transit', `${subject}, ${assetName(asset)}`, expected, actual);
   }
-  const arrivals = await em.execute<{ subject: string; expected: string; actual: string }[]>(
-    `select t.movement_kind || ' ' || t.reference || ' at ' || t.venue || ', arrivals' as subject,
+  const arrivals = await em.execute<
+    { subject: string; coin: string; network: string; expected: string; actual: string }[]
+  >(
+    `select t.movement_kind || ' ' || t.reference || ' at ' || t.venue as subject, t.coin, t.network,
             coalesce(sum(d.amount), 0)::text as expected, t.arrived::text as actual
        from treasury_transfer t
        left join deposit d on d.transfer_id = t.id and d.state = 'credited'
       where t.movement_kind = 'withdrawal'
       group by t.id having coalesce(sum(d.amount), 0) <> t.arrived order by subject`,
   );
-  for (const { subject, expected, actual } of arrivals) tally.amounts('transit', subject, expected, actual);
+  for (const { subject, expected, actual, ...asset } of arrivals) {
+    tally.amounts('transit', `${subject}, ${assetName(asset)}, arrived`, expected, actual);
+  }
 }

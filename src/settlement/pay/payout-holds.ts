@@ -192,9 +192,9 @@ export async function resumePayouts(
 
 /**
  * Differences that open no hold here. A chain without an answer is no difference, and debits have
- * their own check.
+ * their own check. What lacks at an exchange holds trades there, and no payout.
  */
-const heldElsewhere: readonly string[] = ['chain', 'debits'];
+const heldElsewhere: readonly string[] = ['chain', 'debits', 'venue_balance'];
 
 /**
  * Whether a chain holds more than the ledger says. Strangers can cause this: a contract, a block

@@ -12,9 +12,10 @@ export type TransferState = 'asked' | 'sent' | 'arrived' | 'done' | 'returned';
 
 /**
  * - `short_arrival`: less arrived than left.
+ * - `not_arrived`: the exchange says that it was paid, and a day later nothing has arrived.
  * - `arrived_after_end`: it arrived although the exchange says that it gave the coins back.
  */
-export type TransferProblem = 'short_arrival' | 'arrived_after_end';
+export type TransferProblem = 'short_arrival' | 'not_arrived' | 'arrived_after_end';
 
 /**
  * Coins on their way between our account at an exchange and a hot wallet, in either direction: the

@@ -75,6 +75,10 @@ export class VenueMovement {
   @Property({ type: 'timestamptz' })
   readAt!: Date;
 
+  /** When a chain was asked last whether the hot wallet paid it. */
+  @Property({ type: 'timestamptz', nullable: true })
+  lookedAt!: Date | null;
+
   @Property({ type: 'text' })
   part!: MovementPart;
 }

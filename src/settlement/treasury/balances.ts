@@ -126,19 +126,26 @@ export async function compareBalances(orm: MikroORM, comparison: Comparison): Pr
          )
          insert into venue_balance as b
                 (venue, coin, total, free, read_at, compared_total, booked, in_flight, compared_at, differing,
-                differing_since)
+                differing_since, same_amount)
          select ?, coin, total, free, ?, total, booked, in_flight, ?,
-                (total - in_flight <> booked)::int, case when total - in_flight <> booked then ?::timestamptz end
+                (total - in_flight <> booked)::int, case when total - in_flight <> booked then ?::timestamptz end,
+                (total - in_flight <> booked)::int
            from found
          on conflict (venue, coin) do update
             set compared_total = excluded.compared_total, booked = excluded.booked, in_flight = excluded.in_flight,
                 compared_at = excluded.compared_at,
                 differing = case when excluded.differing = 0 then 0
-                                 when b.compared_total - b.in_flight - b.booked
-                                      = excluded.compared_total - excluded.in_flight - excluded.booked
+                                 when sign(b.compared_total - b.in_flight - b.booked)
+                                      = sign(excluded.compared_total - excluded.in_flight - excluded.booked)
                                  then b.differing + 1 else 1 end,
-                differing_since = case when excluded.differing > 0
-                                       then coalesce(b.differing_since, excluded.differing_since) end`,
+                differing_since = case when excluded.differing = 0 then null
+                                       when sign(b.compared_total - b.in_flight - b.booked)
+                                            = sign(excluded.compared_total - excluded.in_flight - excluded.booked)
+                                       then b.differing_since else excluded.differing_since end,
+                same_amount = case when excluded.differing = 0 then 0
+                                   when b.compared_total - b.in_flight - b.booked
+                                        = excluded.compared_total - excluded.in_flight - excluded.booked
+                                   then b.same_amount + 1 else 1 end`,
         [`venue:${venue}`, ...Array<string>(8).fill(venue), readAt, now, now],
       );
     }

@@ -7,6 +7,8 @@ import type { VenueMovement } from '../rows/venue-movement.entity.ts';
 
 /** The largest share of a transfer that may be missing at its end and is a cost of the transfer. */
 const tolerated = '0.0001';
+/** After this time a paid withdrawal should have arrived. */
+const lateMs = 86_400_000;
 const none = new Big('0');
 
 /** What a transfer leaves in the account `transit`. */
@@ -93,9 +95,16 @@ export function settleTransfer(
   } else if (movement.state === 'returned') {
     transfer.state = 'returned';
   } else if (isSeen) transfer.state = 'arrived';
-  else if (transfer.movementKind === 'withdrawal') transfer.state = movement.txid === null ? 'asked' : 'sent';
+  else if (movement.state === 'done' && transfer.movementKind === 'withdrawal' && isLate(transfer, now)) {
+    transfer.state = 'sent';
+    transfer.problem = 'not_arrived';
+  } else if (transfer.movementKind === 'withdrawal') transfer.state = movement.txid === null ? 'asked' : 'sent';
   if ([transfer.state, transfer.problem, transfer.entries].join(' ') !== before) transfer.updatedAt = now;
   return bookings;
+}
+
+function isLate({ createdAt }: TreasuryTransfer, now: Date): boolean {
+  return now.getTime() - createdAt.getTime() >= lateMs;
 }
 
 function writeOff(transfer: TreasuryTransfer, amount: Big, now: Date): Booking[] {

@@ -29,6 +29,8 @@ export interface TransferTaskOptions {
 
 /** Rows of a kind that one transaction takes. The next one takes the others. */
 const batch = 200;
+/** Transactions that a chain is asked about at once. */
+const looksAtOnce = 50;
 /** Transactions of one run. */
 const mostRounds = 50;
 /**
@@ -117,7 +119,7 @@ export class TransferTask implements ChainTask {
     const coins = catalogue.assetsOf(chain).map(({ coin }) => coin);
     const rows = await sql<{ txid: string; network: string | null; is_payment: boolean }>(
       orm.em.fork(),
-      `select distinct on (m.txid) m.txid, m.network,
+      `select m.txid, min(m.network) as network,
               exists (select from payment_attempt a where a.chain = ? and a.txid in (${txidForms('m.txid')})) as is_payment
          from venue_movement m
          left join treasury_transfer t on t.venue = m.venue and t.movement_kind = m.kind and t.reference = m.reference
@@ -125,7 +127,7 @@ export class TransferTask implements ChainTask {
           and (m.part = 'open'
                or m.part = 'transfer' and t.chain = ? and t.state not in ('done', 'returned')
                   and (t.problem is null or m.changed_at > t.updated_at))
-        order by m.txid limit ${batch}`,
+        group by m.txid order by min(m.looked_at) nulls first, min(m.at), m.txid limit ${looksAtOnce}`,
       [chain, JSON.stringify(coins), chain],
     );
     const looks: Look[] = [];
@@ -135,6 +137,12 @@ export class TransferTask implements ChainTask {
       const spend = isPayment ? null : ((await adapter.spent?.(txid)) ?? null);
       looks.push({ txid, spend, isPayment });
     }
+    await sql(
+      orm.em.fork(),
+      `update venue_movement set looked_at = ?
+        where kind = 'deposit' and txid in (select jsonb_array_elements_text(?::jsonb))`,
+      [clock.now(), JSON.stringify(rows.map(({ txid }) => txid))],
+    );
     return looks;
   }
 
@@ -143,7 +151,17 @@ export class TransferTask implements ChainTask {
     const to = await scannedTo(em, lease);
     const now = clock.now();
     const bookings: Booking[] = [];
-    for (const look of looks) await this.#takeLook(em, adapter, look, bookings, now);
+    // All of them first, in the order in which a reading of the account locks them.
+    const named = await em.find(
+      VenueMovement,
+      { kind: 'deposit', txid: { $in: looks.map(({ txid }) => txid) }, part: { $in: ['open', 'transfer'] } },
+      { lockMode: LockMode.PESSIMISTIC_WRITE, orderBy: { kind: 'asc', reference: 'asc' } },
+    );
+    const byTxid = Map.groupBy(
+      named.toSorted((one, other) => one.at.getTime() - other.at.getTime()),
+      ({ txid }) => txid,
+    );
+    for (const look of looks) await this.#takeLook(em, adapter, look, byTxid.get(look.txid) ?? [], bookings, now);
     const hasMore = await this.#arrivals(em, adapter, to, bookings, now);
     await em.flush();
     await bookAll(em, bookings);
@@ -156,17 +174,13 @@ export class TransferTask implements ChainTask {
   async #takeLook(
     em: EntityManager,
     adapter: ChainAdapter,
-    { txid, spend, isPayment }: Look,
+    { spend, isPayment }: Look,
+    movements: readonly VenueMovement[],
     bookings: Booking[],
     now: Date,
   ): Promise<void> {
     const { catalogue } = this.#options;
     const { chain } = adapter;
-    const movements = await em.find(
-      VenueMovement,
-      { kind: 'deposit', txid, part: { $in: ['open', 'transfer'] } },
-      { lockMode: LockMode.PESSIMISTIC_WRITE, orderBy: { at: 'asc', reference: 'asc' } },
-    );
     const transfers = new Map<VenueMovement, TreasuryTransfer>();
     for (const movement of movements) {
       if (movement.part === 'transfer') {
@@ -183,7 +197,9 @@ export class TransferTask implements ChainTask {
         .map(({ contract }) => catalogue.asset(chain, contract))
         .find((one) => one?.coin === movement.coin);
       if (asset) transfers.set(movement, this.#created(em, movement, { ...asset, chain }, now));
-      else if (isPayment || this.#isForeign(adapter, movement, spend, now)) movement.part = 'foreign';
+      else if (isPayment || this.#isForeign(adapter, movement, spend, now)) {
+        movement.part = movement.state === 'returned' ? 'none' : 'foreign';
+      }
     }
     if (spend === null) {
       // A reorg or the mempool dropped it.
@@ -257,13 +273,9 @@ export class TransferTask implements ChainTask {
       deposit.transferId = transfer.id;
       if (deposit.state === 'credited') bookings.push(matchFunding(deposit, transfer, now));
     }
-    const ripe = (
-      await em.find(
-        Deposit,
-        { chain, purpose: 'funding', state: 'mined', height: { $lte: Math.min(to.height, to.final ?? to.height) } },
-        { lockMode: LockMode.PESSIMISTIC_WRITE, orderBy: { height: 'asc', id: 'asc' }, limit: batch },
-      )
-    ).filter((deposit) => isConfirmed(deposit, to));
+    // Those of transfers first: others may wait for a while, and strangers can make many.
+    const matched = await ripeArrivals(em, chain, to, { transferId: { $ne: null } });
+    const ripe = [...matched, ...(await ripeArrivals(em, chain, to, { transferId: null }))];
     const open = new Map(awaited.map((one) => [one.transfer.id, one]));
     let credited = 0;
     for (const deposit of ripe) {
@@ -278,7 +290,7 @@ export class TransferTask implements ChainTask {
       const isSeen = (await em.count(Deposit, { transferId: transfer.id, state: 'mined' })) > 0;
       bookings.push(...settleTransfer(transfer, movement, isSeen, now));
     }
-    return credited === batch;
+    return credited >= batch;
   }
 
   /** The transfers to the hot wallet that miss an arrival, oldest first. */
@@ -355,6 +367,22 @@ export class TransferTask implements ChainTask {
       { lockMode: LockMode.PESSIMISTIC_WRITE, orderBy: { seenAt: 'asc', id: 'asc' } },
     );
   }
+}
+
+/** Arrivals at the hot wallet that have their confirmations and are not credited, locked. */
+async function ripeArrivals(
+  em: EntityManager,
+  chain: string,
+  to: ScannedTo,
+  which: { readonly transferId: null | { readonly $ne: null } },
+): Promise<Deposit[]> {
+  const height = { $lte: Math.min(to.height, to.final ?? to.height) };
+  const mined = await em.find(
+    Deposit,
+    { chain, purpose: 'funding', state: 'mined', height, ...which },
+    { lockMode: LockMode.PESSIMISTIC_WRITE, orderBy: { height: 'asc', id: 'asc' }, limit: batch },
+  );
+  return mined.filter((deposit) => isConfirmed(deposit, to));
 }
 
 /** A new transfer of a movement, with nothing booked. */

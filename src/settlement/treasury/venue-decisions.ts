@@ -1,4 +1,6 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { sql } from '../../base/db/sql.ts';
 import { AppError } from '../../base/errors.ts';
 import { Big, formatDecimal, isStorable, parseDecimal } from '../../base/money.ts';
@@ -56,11 +58,14 @@ export function subjectOf({ kind, reference, coin, amount }: VenueSubject): Stor
 }
 
 /**
- * Takes the balances of the account into the books, once. Its trades so far become a part of it.
+ * Takes the balances of the account into the books, once. Its trades so far become a part of it. What
+ * is booked is what the first member saw.
  *
  * @throws AppError action_not_possible
  */
-export async function openVenueAccount(em: EntityManager, venue: string, now: Date): Promise<void> {
+export async function openVenueAccount(em: EntityManager, action: StaffAction, now: Date): Promise<void> {
+  const { venue } = action;
+  if (venue === null) throw new Error('the proposal names no account');
   const { openedAt } = await lockVenueAccount(em, venue);
   if (openedAt !== null) throw notPossible(`the account at ${venue} is in the books since ${openedAt.toISOString()}`);
   const rows = await sql<{ coin: string; difference: string | null; compared_at: string | null }>(
@@ -87,11 +92,19 @@ export async function openVenueAccount(em: EntityManager, venue: string, now: Da
     const opening = new Big(difference).minus(moved);
     lines.push(line(venueAccount(venue), asset, opening), line('opening', asset, minus(opening)));
   }
+  // Set by the rehearsal of the proposal.
+  const digest = bytesToHex(sha256(utf8ToBytes(JSON.stringify(lines))));
+  action.reference ??= digest;
+  if (action.reference !== digest) {
+    throw notPossible(
+      `the balances at ${venue} differ from those of the proposal by more than trades; propose it again`,
+    );
+  }
   await book(em, { kind: 'venue_opening', reference: venue, orderId: null, at: now, lines });
   await sql(em, 'update venue_account set opened_at = ? where venue = ?', [now, venue]);
   await sql(
     em,
-    'update venue_balance set booked = compared_total - in_flight, differing = 0, differing_since = null where venue = ? and compared_at is not null',
+    'update venue_balance set booked = compared_total - in_flight, differing = 0, differing_since = null, same_amount = 0 where venue = ? and compared_at is not null',
     [venue],
   );
 }
@@ -126,13 +139,15 @@ export async function classifyVenueEntry(em: EntityManager, action: StaffAction,
     at: now,
     lines: [line(venueAccount(venue), asset, amount), line(accounts[kind], asset, minus(amount))],
   });
+  const added = formatDecimal(amount);
   await sql(
     em,
     `update venue_balance set booked = booked + ?,
             differing = case when compared_total - in_flight = booked + ? then 0 else 1 end,
-            differing_since = case when compared_total - in_flight <> booked + ? then ?::timestamptz end
+            differing_since = case when compared_total - in_flight <> booked + ? then ?::timestamptz end,
+            same_amount = case when compared_total - in_flight = booked + ? then 0 else 1 end
       where venue = ? and coin = ? and compared_at is not null`,
-    [formatDecimal(amount), formatDecimal(amount), formatDecimal(amount), now, venue, coin],
+    [added, added, added, now, added, venue, coin],
   );
 }
 
@@ -166,7 +181,9 @@ async function classifiedMovement(
   if (movement.part !== 'foreign') {
     throw notPossible(`only a movement that is none of ours is classified, and this one is '${movement.part}'`);
   }
-  if (movement.state !== 'done' && movement.state !== 'locked') {
+  // What the exchange means by a word that is not known, members have found out.
+  const isOver = movement.state === 'done' || movement.state === 'locked' || movement.state === 'unknown';
+  if (!isOver) {
     throw notPossible(`the ${kind} is not over at ${venue} ('${movement.told}'); wait until it is`);
   }
   movement.part = 'classified';
@@ -180,7 +197,8 @@ async function classifiedDifference(em: EntityManager, venue: string, action: St
   const [unclear] = await sql<{ kind: string; reference: string }>(
     em,
     `select kind, reference from venue_movement
-      where venue = ? and coin = ? and part in ('open', 'foreign') and state in ('done', 'locked') limit 1`,
+      where venue = ? and coin = ? and part in ('open', 'foreign')
+        and (kind = 'withdrawal' or state in ('done', 'locked')) limit 1`,
     [venue, coin],
   );
   if (unclear) {
@@ -188,13 +206,13 @@ async function classifiedDifference(em: EntityManager, venue: string, action: St
       `${unclear.kind} ${unclear.reference} of ${coin} is not classified yet and may be the difference; classify it first`,
     );
   }
-  const [row] = await sql<{ difference: string; differing: number }>(
+  const [row] = await sql<{ difference: string; same_amount: number }>(
     em,
-    `select (compared_total - in_flight - booked)::text as difference, differing
+    `select (compared_total - in_flight - booked)::text as difference, same_amount
        from venue_balance where venue = ? and coin = ? and compared_at is not null for update`,
     [venue, coin],
   );
-  if (!row || row.differing < lastingComparisons || !new Big(row.difference).eq(amount)) {
+  if (!row || row.same_amount < lastingComparisons || !new Big(row.difference).eq(amount)) {
     const now = row ? formatDecimal(row.difference) : '0';
     throw notPossible(
       `the difference of ${coin} at ${venue} is ${now}, not ${formatDecimal(amount)}, or it was not found twice in a row yet`,

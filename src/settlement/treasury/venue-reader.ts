@@ -50,6 +50,8 @@ const wholeMs = 90 * 86_400_000;
 const newestMs = 86_400_000;
 /** How long a movement may stay undecided. */
 const undecidedMs = 2 * unseenMs;
+/** As long, where no chain was asked: its network is not one of ours, or many others wait. */
+const unaskedMs = 7_200_000;
 /** Movements that one transaction stores. */
 const batch = 200;
 
@@ -91,62 +93,84 @@ export class VenueReader {
     return true;
   }
 
-  /** Reads the account now. An exchange that gives no answer is noted. */
+  /**
+   * Reads the account now. What fails is noted, and keeps nothing else from being read: a list that
+   * strangers made too long hides no withdrawal.
+   */
   async read(): Promise<void> {
     const { orm, clock, log, source } = this.#options;
+    const failures: unknown[] = [];
+    const tried = async (work: () => Promise<void>): Promise<void> => {
+      await work().catch((error: unknown) => {
+        if (!(error instanceof ExchangeUnavailable || error instanceof ExchangeRefusal)) throw error;
+        log.warn({ event: 'venue_unread', code: source.name, ...errorMembers(error) }, 'the account was not read');
+        failures.push(error);
+      });
+    };
     try {
-      await this.#readLists();
-      await this.#readBalances();
+      await tried(() => this.#readNewest('withdrawal'));
+      await tried(() => this.#readNewest('deposit'));
+      await tried(() => this.#readWhole());
+      await tried(() => this.#readBalances());
     } catch (error) {
-      if (!(error instanceof ExchangeUnavailable || error instanceof ExchangeRefusal)) throw error;
-      log.warn({ event: 'venue_unread', code: source.name, ...errorMembers(error) }, 'the account was not read');
+      failures.push(error);
+      throw error;
+    } finally {
+      const [failure] = failures.map(wordsOf);
       await sql(
         orm.em.fork(),
-        'update venue_account set failing_since = coalesce(failing_since, ?), failure = ? where venue = ?',
-        [clock.now(), error.message.slice(0, 300), source.name],
+        `update venue_account set failing_since = case when ?::text is not null then coalesce(failing_since, ?) end,
+                failure = ? where venue = ? and (failure is not null or ?::text is not null)`,
+        [failure ?? null, clock.now(), failure ?? null, source.name, failure ?? null],
       );
-      return;
     }
-    await sql(
-      orm.em.fork(),
-      'update venue_account set failing_since = null, failure = null where venue = ? and failing_since is not null',
-      [source.name],
-    );
   }
 
-  async #readLists(): Promise<void> {
+  /** Reads the newest rows of a list, back to the oldest one that has not ended. */
+  async #readNewest(kind: MovementKind): Promise<void> {
     const { orm, clock, source, onCrashPoint } = this.#options;
-    const em = orm.em.fork();
     const began = clock.now();
-    const [account] = await sql<{ whole_at: string | null; oldest_at: string | null }>(
-      em,
-      `select listed_whole_at as whole_at,
-              (select min(at) from venue_movement m
-                where m.venue = a.venue and state in ('pending', 'locked', 'unknown')) as oldest_at
-         from venue_account a where venue = ?`,
-      [source.name],
+    // A row that lists show no more has not ended, and would make each reading a long one.
+    const [row] = await sql<{ oldest_at: string | null }>(
+      orm.em.fork(),
+      `select min(m.at) as oldest_at from venue_movement m join venue_account a on a.venue = m.venue
+        where m.venue = ? and m.kind = ? and m.state in ('pending', 'locked', 'unknown') 
+          and m.read_at > a.listed_at - interval '1 hour'`,
+      [source.name, kind],
     );
-    const wholeAt = account?.whole_at ?? null;
-    const isWhole = wholeAt === null || began.getTime() - new Date(wholeAt).getTime() >= wholeEveryMs;
-    const oldestMs = account?.oldest_at ? new Date(account.oldest_at).getTime() : began.getTime();
-    const sinceMs = began.getTime() - wholeMs;
-    // An open movement is read again until it ends, however old it is.
-    const newestSinceMs = Math.max(sinceMs, Math.min(oldestMs - unseenMs, began.getTime() - newestMs));
-    const since = isWhole ? sinceMs : newestSinceMs;
-    const movements = [...(await source.movements('withdrawal', since)), ...(await source.movements('deposit', since))];
+    const oldestMs = row?.oldest_at ? new Date(row.oldest_at).getTime() : began.getTime();
+    const sinceMs = Math.max(began.getTime() - wholeMs, Math.min(oldestMs - unseenMs, began.getTime() - newestMs));
+    const movements = await source.movements(kind, sinceMs);
     await onCrashPoint('venue.listed');
+    await this.#storeAll(movements, began);
+    if (kind === 'deposit') await this.#giveUpDeposits(began);
+    await onCrashPoint('venue.stored');
+    if (kind !== 'withdrawal') return;
+    await sql(orm.em.fork(), 'update venue_account set listed_at = ? where venue = ?', [began, source.name]);
+    await onCrashPoint('venue.noted');
+  }
+
+  /** Reads the whole lists, once a day. */
+  async #readWhole(): Promise<void> {
+    const { orm, clock, source } = this.#options;
+    const began = clock.now();
+    const due = await sql(
+      orm.em.fork(),
+      'select from venue_account where venue = ? and (listed_whole_at is null or listed_whole_at <= ?)',
+      [source.name, new Date(began.getTime() - wholeEveryMs)],
+    );
+    if (due.length === 0) return;
+    for (const kind of ['withdrawal', 'deposit'] as const) {
+      await this.#storeAll(await source.movements(kind, began.getTime() - wholeMs), began);
+    }
+    await sql(orm.em.fork(), 'update venue_account set listed_whole_at = ? where venue = ?', [began, source.name]);
+  }
+
+  async #storeAll(movements: readonly Movement[], began: Date): Promise<void> {
     const targets = await this.#targets();
     for (let start = 0; start < movements.length; start += batch) {
       await this.#store(movements.slice(start, start + batch), targets, began);
     }
-    await this.#giveUpDeposits(began);
-    await onCrashPoint('venue.stored');
-    await sql(
-      orm.em.fork(),
-      'update venue_account set listed_at = ?, listed_whole_at = case when ? then ? else listed_whole_at end where venue = ?',
-      [began, isWhole, began, source.name],
-    );
-    await onCrashPoint('venue.noted');
   }
 
   /** Stores movements, and books what withdrawals to hot wallets took from the account. */
@@ -179,7 +203,16 @@ export class VenueReader {
       for (const row of withdrawals) if (row.part === 'open') this.#judge(em, row, targets, now);
       await em.flush();
       const bookings: Booking[] = [];
-      for (const row of withdrawals) if (row.part === 'transfer') bookings.push(...(await withdrawn(em, row, now)));
+      const moved = new Map(withdrawals.filter(({ part }) => part === 'transfer').map((row) => [row.reference, row]));
+      const transfers = await em.find(
+        TreasuryTransfer,
+        { venue: source.name, movementKind: 'withdrawal', reference: { $in: [...moved.keys()] } },
+        { lockMode: LockMode.PESSIMISTIC_WRITE, orderBy: { createdAt: 'asc', id: 'asc' } },
+      );
+      for (const transfer of transfers) {
+        const row = moved.get(transfer.reference);
+        if (row) bookings.push(...withdrawn(transfer, row, now));
+      }
       await em.flush();
       await bookAll(em, bookings);
     });
@@ -193,8 +226,10 @@ export class VenueReader {
     const { atMs, ...told } = movement;
     const at = new Date(atMs);
     const hasEnded = movement.state === 'done' && at < watchedFrom;
-    const part = hasEnded || movement.state === 'returned' ? 'none' : 'open';
-    const times = { at, seenAt: now, changedAt: now, readAt: began };
+    // A deposit that the exchange refuses may have left the hot wallet.
+    const hasNoEffect = movement.state === 'returned' && (movement.kind === 'withdrawal' || at < watchedFrom);
+    const part = hasEnded || hasNoEffect ? 'none' : 'open';
+    const times = { at, seenAt: now, changedAt: now, readAt: began, lookedAt: null };
     return em.create(VenueMovement, { venue: this.#options.source.name, ...told, ...times, part }, { persist: true });
   }
 
@@ -229,8 +264,9 @@ export class VenueReader {
     await sql(
       orm.em.fork(),
       `update venue_movement set part = 'foreign'
-        where venue = ? and kind = 'deposit' and part = 'open' and seen_at <= ?`,
-      [source.name, new Date(now.getTime() - undecidedMs)],
+        where venue = ? and kind = 'deposit' and part = 'open'
+          and (seen_at <= ? and looked_at is not null or seen_at <= ?)`,
+      [source.name, new Date(now.getTime() - undecidedMs), new Date(now.getTime() - unaskedMs)],
     );
   }
 
@@ -272,9 +308,10 @@ class Targets {
       if (!asset) return [];
       const { network } = asset;
       const check = checkAddress(network, address, tag);
-      const given = check.ok ? check.address : address;
+      // An address of another kind of chain is none of this one.
+      if (!check.ok) return [];
       const own = new Set(keyForms(network, wallet.address).split(' '));
-      const isSame = keyForms(network, given)
+      const isSame = keyForms(network, check.address)
         .split(' ')
         .some((form) => own.has(form));
       const isTagged = wallet.tag === null || wallet.tag === tag;
@@ -294,7 +331,9 @@ function updated(row: VenueMovement, movement: Movement, began: Date, now: Date)
   if (!isChanged) return row;
   // What is classified, or goes to a hot wallet, is not judged again.
   if (row.part === 'none' && row.state === 'returned' && told.state !== 'returned') row.part = 'open';
-  if ((row.part === 'foreign' || row.part === 'open') && told.state === 'returned') row.part = 'none';
+  if (told.state === 'returned' && (row.part === 'foreign' || (row.part === 'open' && kind === 'withdrawal'))) {
+    row.part = 'none';
+  }
   Object.assign(row, told, { changedAt: now });
   return row;
 }
@@ -304,13 +343,8 @@ function plain(amount: string): string {
 }
 
 /** Books what a withdrawal to a hot wallet has taken from the account by now. */
-async function withdrawn(em: EntityManager, movement: VenueMovement, now: Date): Promise<Booking[]> {
-  const { venue, kind: movementKind, reference, state } = movement;
-  const transfer = await em.findOneOrFail(
-    TreasuryTransfer,
-    { venue, movementKind, reference },
-    { lockMode: LockMode.PESSIMISTIC_WRITE },
-  );
+function withdrawn(transfer: TreasuryTransfer, movement: VenueMovement, now: Date): Booking[] {
+  const { state } = movement;
   // What cannot be read decides nothing.
   if (state === 'unknown') return [];
   const [amount, fee] = state === 'returned' ? [none, none] : [new Big(movement.amount), new Big(movement.fee)];
@@ -318,4 +352,10 @@ async function withdrawn(em: EntityManager, movement: VenueMovement, now: Date):
   if (bookings.length > 0) transfer.updatedAt = now;
   if (amount.gt(none)) transfer.amount = formatDecimal(amount);
   return [...bookings, ...settleTransfer(transfer, movement, transfer.state === 'arrived', now)];
+}
+
+/** Why a reading failed, as text that the database can store. */
+function wordsOf(error: unknown): string {
+  const words = error instanceof Error ? error.message : String(error);
+  return words.replaceAll('\0', ' ').toWellFormed().slice(0, 300);
 }

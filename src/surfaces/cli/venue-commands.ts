@@ -39,14 +39,26 @@ export function venueCommands(program: Command): void {
       const movements = await withServices(({ orm }) =>
         venueMovements(orm.em.fork(), filter, { backwards: false, cursor: null, limit: most }),
       );
-      const rows = movements.map(({ amount, fee, at, isInternal, changedAt, seenAt: _, readAt: __, ...movement }) => ({
-        at: at.toISOString(),
-        ...movement,
-        amount: formatDecimal(amount),
-        fee: formatDecimal(fee),
-        internal: isInternal,
-        changed_at: changedAt.toISOString(),
-      }));
+      const rows = movements.map(
+        ({ at, venue: name, kind, reference, amount, fee, isInternal, changedAt, ...row }) => ({
+          at: at.toISOString(),
+          venue: name,
+          kind,
+          reference,
+          coin: row.coin,
+          network: row.network,
+          txid: row.txid,
+          address: row.address,
+          tag: row.tag,
+          state: row.state,
+          told: row.told,
+          part: row.part,
+          amount: formatDecimal(amount),
+          fee: formatDecimal(fee),
+          internal: isInternal,
+          changed_at: changedAt.toISOString(),
+        }),
+      );
       print({ movements: rows }, json ?? false);
     });
   verb(

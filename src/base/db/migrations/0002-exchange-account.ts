@@ -47,9 +47,11 @@ create table venue_balance (
   -- What happened at the exchange and is rightly not booked yet.
   in_flight numeric(38,18),
   compared_at timestamptz,
-  -- How many comparisons in a row found the same difference; 0 without one.
+  -- How many comparisons in a row found too much, or too little; 0 without a difference.
   differing integer not null default 0 check (differing >= 0),
   differing_since timestamptz,
+  -- How many of them, the newest ones, found the same amount.
+  same_amount integer not null default 0 check (same_amount between 0 and differing),
   primary key (venue, coin),
   check (num_nulls(compared_total, booked, in_flight, compared_at) in (0, 4)),
   check ((differing = 0) = (differing_since is null))
@@ -71,7 +73,7 @@ create table venue_movement (
   tag text,
   -- Of a withdrawal what leaves the account, with the fee; of a deposit what the account gets.
   amount numeric(38,18) not null check (amount > 0),
-  fee numeric(38,18) not null check (fee >= 0 and fee < amount),
+  fee numeric(38,18) not null check (fee >= 0 and (kind = 'deposit' or fee < amount)),
   state text not null check (state in ('pending', 'locked', 'done', 'returned', 'unknown')),
   -- The exchange's own word for its state.
   told text not null,
@@ -81,6 +83,8 @@ create table venue_movement (
   seen_at timestamptz not null,
   changed_at timestamptz not null,
   read_at timestamptz not null,
+  -- When a chain was asked last whether the hot wallet paid it.
+  looked_at timestamptz,
   -- 'open': not decided. 'none': it needs no entry, because it ended before the account was watched,
   -- or without effect. 'transfer': between the account and a hot wallet. 'foreign': none of ours.
   -- 'classified': two members said what it is.
@@ -119,7 +123,7 @@ create table treasury_transfer (
   accepted_rest numeric(38,18) not null default 0,
   -- Numbers the entries.
   entries integer not null default 0,
-  problem text check (problem in ('short_arrival', 'arrived_after_end')),
+  problem text check (problem in ('short_arrival', 'arrived_after_end', 'not_arrived')),
   created_at timestamptz not null,
   updated_at timestamptz not null,
   unique (venue, movement_kind, reference),
@@ -166,10 +170,13 @@ alter table staff_action
     when 'venue_classify' then class is not null
       and (reference is null) = (movement_kind is null)
       and (reference is null) = (coin is not null and amount is not null)
+    -- An opening has a digest of what it books, so that a second member approves the same.
+    when 'venue_opening' then num_nonnulls(class, movement_kind, coin, amount) = 0
     else num_nonnulls(class, movement_kind, reference, coin, amount) = 0 end);
 drop index staff_action_open_once;
 create unique index staff_action_open_once
-  on staff_action (action, order_id, deposit_id, hold_id, venue, movement_kind, reference, coin)
+  on staff_action (action, order_id, deposit_id, hold_id, venue, movement_kind,
+      (case when action = 'venue_classify' then reference end), coin)
   nulls not distinct
   where state = 'proposed' and action in ('refund', 'retry_payout', 'release', 'venue_price', 'resume_payouts',
                                           'venue_opening', 'venue_classify');
