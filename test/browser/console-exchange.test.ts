@@ -163,6 +163,7 @@ describeInBrowser('the account at the exchange in the console', () => {
       await watched.withdraw('LTC', 'LTC', { ...given, gross: '70', state: 'done', told: 'Success' });
       await watched.withdraw('LTC', 'LTC', { ...given, gross: '80', told: 'On hold', tag: '77' });
       const [over, pending] = ['70 LTC', '80 LTC'];
+      watched.credit('USDT', 'a network without a name', '5', { state: 'pending' });
       await watched.turn();
       const page = await setup.open('operator', '/attention');
       await settled(page);
@@ -176,6 +177,8 @@ describeInBrowser('the account at the exchange in the console', () => {
       expect(await item(pending).innerText()).toContain('with the tag 77 on LTC');
       expect(await item(pending).innerText()).toContain('On hold, not over');
       expect(await item(pending).getByRole('button', { name: 'Classify' }).count()).toBe(0);
+      expect(await item('5 USDT').innerText()).toContain('Deposit, not decided yet');
+      expect(await item('5 USDT').getByRole('button', { name: 'Classify' }).count()).toBe(0);
       await propose(page, item(over).getByRole('button', { name: 'Classify' }), 'CAPITAL', 'the owner took it');
       await item(over).getByRole('link', { name: 'operator@staff.example proposed capital' }).waitFor();
       await approve('the owner took it', /Withdrawal W\d+ at Kraken as capital/);
