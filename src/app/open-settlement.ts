@@ -50,8 +50,7 @@ export interface Settlement {
   readonly reconciliations: Reconciliations | null;
   readonly payoutWatch: PayoutWatch;
   readonly history: HistoryTurns;
-  /** Null where no account at an exchange is read. */
-  readonly treasury: Treasury | null;
+  readonly treasury: Treasury;
 }
 
 /** What all share, and the services over the pool of settlement. */
@@ -86,7 +85,8 @@ export async function openSettlement(
   const { venue, source } = await openOwnVenue({ ...foundation, config: sandboxVenue?.config ?? config }, setup);
   const tools = settlementTools(shared, venue);
   const adapters = signer ? await openAdapters(foundation, setup, sandbox, signer) : new Map<string, ChainAdapter>();
-  const treasury = await openTreasury(foundation, setup, adapters, source);
+  const exchange = venue.name === inventoryName ? null : venue.name;
+  const treasury = await openTreasury(foundation, setup, adapters, source, exchange);
   const jobs = new JobQueue(databaseUrl, log);
   await jobs.start();
   closing.add(() => jobs.stop());
@@ -101,7 +101,7 @@ export async function openSettlement(
     scanner,
     payments,
     settler,
-    tasks: [...chainTasks(foundation, setup, scanner), ...(treasury ? [treasury.transfers] : [])],
+    tasks: [...chainTasks(foundation, setup, scanner), treasury.transfers],
     venue,
     expiry: new OrderExpiry(orm, clock),
     jobs,

@@ -8,33 +8,37 @@ import type { GatewayShared } from './services.ts';
 
 /** What watches our account at the exchange. */
 export interface Treasury {
-  readonly reader: VenueReader;
+  /** Null without a key that reads the account. */
+  readonly reader: VenueReader | null;
+  /** Every worker has it: arrivals wait for it while any worker reads an account. */
   readonly transfers: TransferTask;
 }
 
 /**
- * Opens what watches the account at the exchange, and notes which account is watched. Null without
- * a key to read it: arrivals at hot wallets then count as capital at once.
+ * Opens what watches the account at the exchange, and notes which account is watched. Where none is,
+ * arrivals at hot wallets count as capital at once.
+ *
+ * @param venue the exchange of the settings, or null. A worker without a key leaves it to others.
  */
 export async function openTreasury(
   { clock, log, outside }: Pick<Foundation, 'clock' | 'log' | 'outside'>,
   { orm, catalogue }: Pick<GatewayShared, 'catalogue'> & { readonly orm: MikroORM },
   adapters: ReadonlyMap<string, ChainAdapter>,
   source: VenueSource | null,
-): Promise<Treasury | null> {
-  await noteWatched(orm, source?.name ?? null, clock.now());
-  if (source === null) return null;
+  venue: string | null = source?.name ?? null,
+): Promise<Treasury> {
+  await noteWatched(orm, venue, source !== null, clock.now());
   const { onTreasuryCrashPoint: onCrashPoint = () => {} } = outside;
   return {
-    reader: new VenueReader({ orm, clock, log, source, adapters, catalogue, onCrashPoint }),
+    reader: source && new VenueReader({ orm, clock, log, source, adapters, catalogue, onCrashPoint }),
     transfers: new TransferTask({ orm, clock, catalogue, onCrashPoint }),
   };
 }
 
-async function noteWatched(orm: MikroORM, venue: string | null, now: Date): Promise<void> {
+async function noteWatched(orm: MikroORM, venue: string | null, isRead: boolean, now: Date): Promise<void> {
   await orm.em.fork().transactional(async (em) => {
     await sql(em, 'update venue_account set is_watched = false where is_watched and venue is distinct from ?', [venue]);
-    if (venue === null) return;
+    if (venue === null || !isRead) return;
     await sql(
       em,
       `insert into venue_account (venue, is_watched, watched_from) values (?, true, ?)

@@ -18,7 +18,7 @@ export interface WorkerTaskParts {
   readonly stats: OrderStats;
   readonly payoutWatch: PayoutWatch;
   readonly history: HistoryTurns;
-  readonly treasury: Treasury | null;
+  readonly treasury: Treasury;
   /** Null in a process that does not reconcile. */
   readonly reconciliations: Reconciliations | null;
 }
@@ -67,7 +67,8 @@ export function startWorkerTasks(
   run(fixedResultsMs, 'quote_results_failed', () => quoteResults.rollUp());
   run(payoutWatchMs, 'payout_watch_failed', () => payoutWatch.runIfDue());
   run(historyLookMs, 'history_failed', () => history.takeIfDue());
-  if (treasury) run(venueLookMs, 'venue_read_failed', () => treasury.reader.runIfDue());
+  const { reader } = treasury;
+  if (reader) run(venueLookMs, 'venue_read_failed', () => reader.runIfDue());
   const lookMs = Math.min(reconcileLookMs, config.RECONCILE_EVERY_SEC * 1000);
   if (reconciliations) run(lookMs, 'reconcile_failed', () => reconciliations.runIfDue());
 }

@@ -149,6 +149,6 @@ export async function compareBalances(orm: MikroORM, comparison: Comparison): Pr
         [`venue:${venue}`, ...Array<string>(8).fill(venue), readAt, now, now],
       );
     }
-    await sql(em, 'update venue_account set balances_at = ? where venue = ?', [readAt, venue]);
+    if (isCalm) await sql(em, 'update venue_account set balances_at = ? where venue = ?', [readAt, venue]);
   });
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 import { sql } from '../../base/db/sql.ts';
 import { Big, floorTo, formatDecimal, fromUnits, maxOf } from '../../base/money.ts';
 import type { GasCoin } from '../../chains/networks/networks.ts';
-import type { ChainAdapter, HotSpend } from '../../chains/port/chain-adapter.ts';
+import { type ChainAdapter, ChainError, type HotSpend } from '../../chains/port/chain-adapter.ts';
 import { type Booking, bookAll } from '../../ledger/ledger.ts';
 import type { CurrencyCatalogue } from '../../market/currencies/currency-catalogue.ts';
 import { Deposit } from '../rows/deposit.entity.ts';
@@ -41,6 +41,12 @@ export const arrivalWaitMs = 1_800_000;
 export const unseenMs = 600_000;
 /** Time between two questions to a chain about such transactions. */
 const lookEveryMs = 15_000;
+/**
+ * A deposit of the exchange for which no transaction was found is asked about again for some days, in
+ * case that a node was wrong.
+ */
+const againMs = 3_600_000;
+const doubtMs = 3 * 86_400_000;
 /** How long an ended transfer may still see an arrival. */
 const lateMs = 30 * 86_400_000;
 
@@ -101,10 +107,10 @@ export class TransferTask implements ChainTask {
          or exists (select from treasury_transfer where chain = ? and state not in ('done', 'returned'))
          or exists (select from venue_movement where kind = 'deposit' and part = 'open')
          or exists (select from treasury_transfer t join deposit d on d.chain = t.chain and d.coin = t.coin
-                     where t.chain = ? and t.state = 'returned' and t.arrived = 0 and t.booked_amount = 0
+                     where t.chain = ? and t.state = 'returned' and t.created_at > ? and t.arrived = 0 and t.booked_amount = 0
                        and d.purpose = 'funding' and d.transfer_id is null and d.seen_at > t.created_at)
        ) as has_work`,
-      [chain, chain, chain],
+      [chain, chain, chain, new Date(this.#options.clock.now().getTime() - lateMs)],
     );
     return row?.has_work === true;
   }
@@ -125,23 +131,33 @@ export class TransferTask implements ChainTask {
          left join treasury_transfer t on t.venue = m.venue and t.movement_kind = m.kind and t.reference = m.reference
         where m.kind = 'deposit' and m.txid is not null and m.coin in (select jsonb_array_elements_text(?::jsonb))
           and (m.part = 'open'
-               or m.part = 'transfer' and t.chain = ? and t.state not in ('done', 'returned')
-                  and (t.problem is null or m.changed_at > t.updated_at))
+               or m.part = 'foreign' and m.looked_at < ? and m.seen_at > ?
+               or m.part = 'transfer' and t.chain = ?
+                  and (t.state not in ('done', 'returned') and t.problem is null or m.changed_at > t.updated_at))
         group by m.txid order by min(m.looked_at) nulls first, min(m.at), m.txid limit ${looksAtOnce}`,
-      [chain, JSON.stringify(coins), chain],
+      [chain, JSON.stringify(coins), new Date(nowMs - againMs), new Date(nowMs - doubtMs), chain],
     );
     const looks: Look[] = [];
     for (const { txid, network, is_payment: isPayment } of rows) {
       const named = chainOfName(network);
       if (named !== null && named !== chain) continue;
-      const spend = isPayment ? null : ((await adapter.spent?.(txid)) ?? null);
-      looks.push({ txid, spend, isPayment });
+      try {
+        looks.push({ txid, spend: isPayment ? null : ((await adapter.spent?.(txid)) ?? null), isPayment });
+      } catch (error) {
+        // The others are asked about all the same, and this one again.
+        if (!(error instanceof ChainError)) throw error;
+      }
     }
     await sql(
       orm.em.fork(),
-      `update venue_movement set looked_at = ?
-        where kind = 'deposit' and txid in (select jsonb_array_elements_text(?::jsonb))`,
-      [clock.now(), JSON.stringify(rows.map(({ txid }) => txid))],
+      `with looked as (
+         select venue, kind, reference from venue_movement
+          where kind = 'deposit' and txid in (select jsonb_array_elements_text(?::jsonb))
+          order by kind, reference for update
+       )
+       update venue_movement m set looked_at = ? from looked l
+        where m.venue = l.venue and m.kind = l.kind and m.reference = l.reference`,
+      [JSON.stringify(looks.map(({ txid }) => txid)), clock.now()],
     );
     return looks;
   }
@@ -154,14 +170,14 @@ export class TransferTask implements ChainTask {
     // All of them first, in the order in which a reading of the account locks them.
     const named = await em.find(
       VenueMovement,
-      { kind: 'deposit', txid: { $in: looks.map(({ txid }) => txid) }, part: { $in: ['open', 'transfer'] } },
+      { kind: 'deposit', txid: { $in: looks.map(({ txid }) => txid) }, part: { $in: ['open', 'foreign', 'transfer'] } },
       { lockMode: LockMode.PESSIMISTIC_WRITE, orderBy: { kind: 'asc', reference: 'asc' } },
     );
     const byTxid = Map.groupBy(
       named.toSorted((one, other) => one.at.getTime() - other.at.getTime()),
       ({ txid }) => txid,
     );
-    for (const look of looks) await this.#takeLook(em, adapter, look, byTxid.get(look.txid) ?? [], bookings, now);
+    for (const look of looks) await this.#takeLook(em, adapter, to, look, byTxid.get(look.txid) ?? [], bookings, now);
     const hasMore = await this.#arrivals(em, adapter, to, bookings, now);
     await em.flush();
     await bookAll(em, bookings);
@@ -174,6 +190,7 @@ export class TransferTask implements ChainTask {
   async #takeLook(
     em: EntityManager,
     adapter: ChainAdapter,
+    to: ScannedTo,
     { spend, isPayment }: Look,
     movements: readonly VenueMovement[],
     bookings: Booking[],
@@ -197,7 +214,7 @@ export class TransferTask implements ChainTask {
         .map(({ contract }) => catalogue.asset(chain, contract))
         .find((one) => one?.coin === movement.coin);
       if (asset) transfers.set(movement, this.#created(em, movement, { ...asset, chain }, now));
-      else if (isPayment || this.#isForeign(adapter, movement, spend, now)) {
+      else if (isPayment || isForeign(adapter, to, movement, spend)) {
         movement.part = movement.state === 'returned' ? 'none' : 'foreign';
       }
     }
@@ -214,15 +231,6 @@ export class TransferTask implements ChainTask {
         bookings.push(...bookSource(transfer, { amount: new Big(transfer.amount), fee: none }, gas, now));
       await this.#credit(em, transfer, movement, bookings, now);
     }
-  }
-
-  /**
-   * Whether no transaction of the hot wallet will be found for a deposit at the exchange. Strangers
-   * can make such deposits, so none is asked about for long.
-   */
-  #isForeign(adapter: ChainAdapter, movement: VenueMovement, spend: HotSpend | null, now: Date): boolean {
-    const isNamed = chainOfName(movement.network) === adapter.chain;
-    return spend?.final === true || (isNamed && now.getTime() - movement.seenAt.getTime() >= unseenMs);
   }
 
   #created(
@@ -251,6 +259,7 @@ export class TransferTask implements ChainTask {
     const returned = linked
       .filter(({ state }) => state === 'credited')
       .reduce((sum, { amount }) => sum.plus(amount), none);
+    if (movement.changedAt > transfer.updatedAt) transfer.updatedAt = now;
     if (new Big(transfer.bookedAmount).gt(none)) {
       const isCredited = movement.state === 'done' || movement.state === 'locked';
       if (isCredited) bookings.push(...bookCredit(transfer, new Big(movement.amount), returned, now));
@@ -385,6 +394,22 @@ async function ripeArrivals(
   return mined.filter((deposit) => isConfirmed(deposit, to));
 }
 
+/**
+ * Whether no transaction of the hot wallet will be found for a deposit at the exchange: the chain that
+ * it names was read to its head a while after the exchange showed it. Strangers can make such
+ * deposits, so none is asked about often for long.
+ */
+function isForeign(
+  { chain }: ChainAdapter,
+  { readAt }: ScannedTo,
+  movement: VenueMovement,
+  spend: HotSpend | null,
+): boolean {
+  if (spend !== null) return spend.final;
+  const isRead = readAt !== null && readAt.getTime() - movement.seenAt.getTime() >= unseenMs;
+  return isRead && chainOfName(movement.network) === chain;
+}
+
 /** A new transfer of a movement, with nothing booked. */
 export function newTransfer(
   movement: VenueMovement,
@@ -476,7 +501,8 @@ async function isCapital(em: EntityManager, { coin, minedAt, seenAt }: Deposit, 
     `select not exists (select from venue_account where is_watched and (listed_at is null or listed_at <= ?))
         and not exists (select from venue_movement
                          where kind = 'withdrawal' and coin = ? and txid is null and state in ('pending', 'unknown')
-                           and part in ('open', 'transfer')) as is_listed`,
+                           and part in ('open', 'transfer')
+                           and venue in (select venue from venue_account where is_watched)) as is_listed`,
     [since, coin],
   );
   return row?.is_listed === true;
@@ -488,11 +514,13 @@ async function isCapital(em: EntityManager, { coin, minedAt, seenAt }: Deposit, 
  * @throws LeaseLost when another process holds the chain now.
  */
 async function scannedTo(em: EntityManager, { chain, fence }: ChainLease): Promise<ScannedTo> {
-  const [row] = await sql<{ height: number; final: number | null }>(
+  const [row] = await sql<{ height: number; final: number | null; read_at: string | null }>(
     em,
-    'select height::int as height, final_height::int as final from chain_state where chain = ? and fence = ? for update',
+    `select height::int as height, final_height::int as final, read_at from chain_state
+      where chain = ? and fence = ? for update`,
     [chain, fence],
   );
   if (!row) throw new LeaseLost(`another process holds ${chain}`);
-  return { ...row, isAtHead: false, readAt: null };
+  const { read_at: readAt, ...to } = row;
+  return { ...to, isAtHead: false, readAt: readAt === null ? null : new Date(readAt) };
 }

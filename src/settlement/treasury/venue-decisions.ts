@@ -130,7 +130,7 @@ export async function classifyVenueEntry(em: EntityManager, action: StaffAction,
   const { coin, amount, name } =
     movementKind !== null && reference !== null
       ? await classifiedMovement(em, venue, movementKind, reference)
-      : { ...(await classifiedDifference(em, venue, action)), name: `${action.coin}:${id}` };
+      : { ...(await classifiedDifference(em, venue, action, now)), name: `${action.coin}:${id}` };
   const asset = { coin, network: venue };
   await book(em, {
     kind: 'venue_other',
@@ -191,7 +191,12 @@ async function classifiedMovement(
   return { coin: movement.coin, amount: kind === 'deposit' ? amount : minus(amount), name: `${kind}:${reference}` };
 }
 
-async function classifiedDifference(em: EntityManager, venue: string, action: StaffAction): Promise<Classified> {
+async function classifiedDifference(
+  em: EntityManager,
+  venue: string,
+  action: StaffAction,
+  now: Date,
+): Promise<Classified> {
   const { coin, amount } = action;
   if (coin === null || amount === null) throw new Error('the proposal names no difference');
   const [unclear] = await sql<{ kind: string; reference: string }>(
@@ -208,14 +213,18 @@ async function classifiedDifference(em: EntityManager, venue: string, action: St
   }
   const [row] = await sql<{ difference: string; same_amount: number }>(
     em,
-    `select (compared_total - in_flight - booked)::text as difference, same_amount
+    `select (compared_total - in_flight - booked)::text as difference,
+            case when compared_at > ? and not exists (
+                   select from ledger_transaction x join ledger_line l on l.transaction_id = x.id
+                    where x.at > venue_balance.compared_at and l.account = ? and l.coin = venue_balance.coin
+                 ) then same_amount else 0 end as same_amount
        from venue_balance where venue = ? and coin = ? and compared_at is not null for update`,
-    [venue, coin],
+    [new Date(now.getTime() - freshMs), venueAccount(venue), venue, coin],
   );
   if (!row || row.same_amount < lastingComparisons || !new Big(row.difference).eq(amount)) {
-    const now = row ? formatDecimal(row.difference) : '0';
+    const present = row ? formatDecimal(row.difference) : '0';
     throw notPossible(
-      `the difference of ${coin} at ${venue} is ${now}, not ${formatDecimal(amount)}, or it was not found twice in a row yet`,
+      `the difference of ${coin} at ${venue} is ${present}, not ${formatDecimal(amount)}, or it was not found twice in a row yet`,
     );
   }
   return { coin, amount: new Big(amount) };

@@ -45,6 +45,8 @@ export interface VenueReaderOptions {
 export const readEveryMs = 60_000;
 /** Time between two readings of the whole lists. */
 const wholeEveryMs = 86_400_000;
+/** Time until it is tried again after a failure. */
+const wholeAgainMs = 3_600_000;
 /** The range of a reading of whole lists, and of the newest rows. */
 const wholeMs = 90 * 86_400_000;
 const newestMs = 86_400_000;
@@ -73,6 +75,7 @@ interface Target {
  */
 export class VenueReader {
   readonly #options: VenueReaderOptions;
+  #wholeTriedMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: VenueReaderOptions) {
     this.#options = options;
@@ -146,7 +149,10 @@ export class VenueReader {
     if (kind === 'deposit') await this.#giveUpDeposits(began);
     await onCrashPoint('venue.stored');
     if (kind !== 'withdrawal') return;
-    await sql(orm.em.fork(), 'update venue_account set listed_at = ? where venue = ?', [began, source.name]);
+    await sql(orm.em.fork(), 'update venue_account set listed_at = greatest(listed_at, ?) where venue = ?', [
+      began,
+      source.name,
+    ]);
     await onCrashPoint('venue.noted');
   }
 
@@ -159,7 +165,8 @@ export class VenueReader {
       'select from venue_account where venue = ? and (listed_whole_at is null or listed_whole_at <= ?)',
       [source.name, new Date(began.getTime() - wholeEveryMs)],
     );
-    if (due.length === 0) return;
+    if (due.length === 0 || began.getTime() - this.#wholeTriedMs < wholeAgainMs) return;
+    this.#wholeTriedMs = began.getTime();
     for (const kind of ['withdrawal', 'deposit'] as const) {
       await this.#storeAll(await source.movements(kind, began.getTime() - wholeMs), began);
     }
@@ -249,11 +256,13 @@ export class VenueReader {
     }
     const possible = targets.of(coin, address, movement.tag);
     const named = chainOfName(movement.network);
-    const target = possible.find(({ chain }) => chain === named) ?? (possible.length === 1 ? possible[0] : undefined);
+    const target =
+      possible.find(({ chain }) => chain === named) ??
+      (named === null && possible.length === 1 ? possible[0] : undefined);
     if (target) {
       movement.part = 'transfer';
       em.create(TreasuryTransfer, newTransfer(movement, target, now), { persist: true });
-    } else if (possible.length === 0 || now.getTime() - movement.seenAt.getTime() >= undecidedMs) {
+    } else if (possible.length === 0 || named !== null || now.getTime() - movement.seenAt.getTime() >= undecidedMs) {
       movement.part = 'foreign';
     }
   }
@@ -263,9 +272,14 @@ export class VenueReader {
     const { orm, source } = this.#options;
     await sql(
       orm.em.fork(),
-      `update venue_movement set part = 'foreign'
-        where venue = ? and kind = 'deposit' and part = 'open'
-          and (seen_at <= ? and looked_at is not null or seen_at <= ?)`,
+      `with given_up as (
+         select venue, kind, reference from venue_movement
+          where venue = ? and kind = 'deposit' and part = 'open'
+            and (seen_at <= ? and looked_at is not null or seen_at <= ?)
+          order by kind, reference for update
+       )
+       update venue_movement m set part = case m.state when 'returned' then 'none' else 'foreign' end from given_up g
+        where m.venue = g.venue and m.kind = g.kind and m.reference = g.reference`,
       [source.name, new Date(now.getTime() - undecidedMs), new Date(now.getTime() - unaskedMs)],
     );
   }
@@ -308,12 +322,10 @@ class Targets {
       if (!asset) return [];
       const { network } = asset;
       const check = checkAddress(network, address, tag);
-      // An address of another kind of chain is none of this one.
-      if (!check.ok) return [];
       const own = new Set(keyForms(network, wallet.address).split(' '));
-      const isSame = keyForms(network, check.address)
-        .split(' ')
-        .some((form) => own.has(form));
+      // An address of another kind of chain has no other forms here.
+      const forms = check.ok ? keyForms(network, check.address).split(' ') : [address];
+      const isSame = forms.some((form) => own.has(form));
       const isTagged = wallet.tag === null || wallet.tag === tag;
       return isSame && isTagged ? [{ chain, coin, network }] : [];
     });

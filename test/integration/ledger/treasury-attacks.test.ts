@@ -1,3 +1,4 @@
+import { ChainError } from '../../../src/chains/port/chain-adapter.ts';
 import { ExchangeRefusal, ExchangeUnavailable, type MovementKind } from '../../../src/exchanges/exchange.ts';
 import { FundingAccount } from '../../../src/exchanges/funding-account.ts';
 import { isVenueHeld } from '../../../src/settlement/treasury/held-coins.ts';
@@ -139,7 +140,7 @@ describe('attacks on the account at the exchange', () => {
           isOver = true;
         });
       // Other workers' readings, which may be longer than a minute.
-      while (!isOver) await watched.treasury.reader.read().catch(note);
+      while (!isOver) await watched.treasury.reader?.read().catch(note);
       await matched;
     }
     expect(failures).toEqual([]);
@@ -180,6 +181,70 @@ describe('attacks on the account at the exchange', () => {
     await watched.mine('BTC');
     await watched.turn(5);
     expect((await watched.transfers())[0]).toEqual({ reference, state: 'done', problem: null });
+  });
+
+  it('P: a worker without the key credits arrivals while another worker watches', async () => {
+    const { gateway } = watched;
+    await watched.arrive('BTC', 'BTC', '1');
+    await watched.mine('BTC');
+    for (let minute = 0; minute < 60; minute++) {
+      gateway.clock.advance(60_000);
+      // The other worker reads the account. This one holds the chain, and its settings name no key.
+      await watched.treasury.reader?.runIfDue();
+      await gateway.tick();
+    }
+    expect(await watched.entries()).toEqual(['venue_opening', 'funding']);
+  });
+
+  it('Q: a difference that is explained since its comparison is not classified', async () => {
+    const reference = await watched.withdraw('BTC', 'BTC', { gross: '1.0005', fee: '0.0005' });
+    watched.account.hidden.add(reference);
+    await watched.turn(3);
+    watched.account.hidden.clear();
+    watched.account.holdings = async () => {
+      throw new ExchangeUnavailable('silent');
+    };
+    await watched.turn();
+    expect(await watched.entries()).toEqual(['venue_opening', 'transfer_out']);
+    await expect(classify({ coin: 'BTC', amount: '-1.0005' }, 'cost')).rejects.toThrow();
+  });
+
+  it('R: a transfer is found after the node of its chain was away for half an hour', async () => {
+    const { gateway, treasury } = watched;
+    const txid = await watched.spend('USDT', 'ERC20', '100');
+    await watched.mine('ERC20');
+    const reference = watched.credit('USDT', 'Tether USD (ERC20)', '100', { txid });
+    const ethereum = watched.adapter('ERC20');
+    const { spent } = ethereum;
+    if (!spent) throw new Error('this chain tells no spends');
+    ethereum.spent = async () => {
+      throw new ChainError('unreachable', 'the node does not answer');
+    };
+    for (let minute = 0; minute < 30; minute++) {
+      gateway.clock.advance(60_000);
+      await gateway.tick();
+      await treasury.reader.runIfDue();
+      for (const adapter of gateway.settlement.adapters.values()) {
+        const [row] = await gateway.query<{ fence: string }>(
+          'select fence::text as fence from chain_state where chain = $1',
+          [adapter.chain],
+        );
+        const lease = { chain: adapter.chain, fence: row?.fence ?? '' };
+        await treasury.transfers.run(adapter, lease).catch((error) => expect(error).toBeInstanceOf(ChainError));
+      }
+    }
+    ethereum.spent = spent;
+    await watched.turn(3);
+    const [row] = await gateway.query('select part from venue_movement where reference = $1', [reference]);
+    expect(row).toEqual({ part: 'transfer' });
+  });
+
+  it('S: a withdrawal by a network that the gateway does not run is no transfer on another chain', async () => {
+    await watched.withdraw('USDT', 'ERC20', {
+      ...{ gross: '101', fee: '1', network: 'Tether USD (Arbitrum One)', txid: txidOf(3), state: 'done' },
+    });
+    await watched.turn(2);
+    expect(await watched.transfers()).toEqual([]);
   });
 
   it('J: the words of a refusal are stored, whatever they are', async () => {

@@ -18,7 +18,7 @@ const depths: Readonly<Record<string, number>> = {
   partners: 0,
   proposals: 0,
   order: 4,
-  treasury: 5,
+  treasury: 4,
   staffChangeApprove: 3,
   staffChangeReject: 3,
   staffInvite: 3,

@@ -125,7 +125,7 @@ export class WatchedGateway {
       this.gateway.clock.advance(60_000);
       await this.gateway.tick();
       try {
-        await this.treasury.reader.runIfDue();
+        await this.treasury.reader?.runIfDue();
         await this.match();
       } catch (error) {
         if (!(error instanceof Killed)) throw error;

@@ -2,11 +2,12 @@ import { Migration } from '@mikro-orm/migrations';
 
 /** Accounts of the ledger for coins at an exchange and on the way there or back. */
 const ledger = `
+-- The old lines have accounts that the old constraint allowed, so that no line is read for it.
 alter table ledger_line drop constraint ledger_line_account_check, add constraint ledger_line_account_check check (
   account in ('deposits', 'hot', 'client', 'venue', 'service_fee', 'network_fee', 'network_cost', 'trading',
               'unclaimed', 'suspense', 'opening', 'markup', 'transit', 'treasury_cost')
   or account ~ '^venue:[a-z0-9_]{1,40}$'
-  or account ~ '^partner:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$');
+  or account ~ '^partner:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$') not valid;
 `;
 
 /** What an exchange tells of our account there. */
@@ -208,6 +209,6 @@ create index venue_movement_unknown on venue_movement (changed_at) where state =
  */
 export class Migration0002ExchangeAccount extends Migration {
   override up(): void {
-    for (const part of [ledger, account, decisions, outputs, sandboxVenue, attention]) this.addSql(part);
+    for (const part of [account, decisions, outputs, sandboxVenue, attention, ledger]) this.addSql(part);
   }
 }
