@@ -172,6 +172,9 @@ function linesOf(kind: Booking['kind'], reference: string, lines: readonly Ledge
  */
 export const lastingComparisons = 2;
 
+/** Coins on their way between an exchange and a hot wallet for longer wait for someone. */
+export const slowTransferMs = 7_200_000;
+
 /** A stored journal line. */
 export interface BookedLine extends LedgerAsset {
   readonly orderId: string;

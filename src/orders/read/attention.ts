@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { systemClock } from '../../base/clock.ts';
 import { sql } from '../../base/db/sql.ts';
-import { lastingComparisons, linesOfTransaction } from '../../ledger/ledger.ts';
+import { lastingComparisons, linesOfTransaction, slowTransferMs } from '../../ledger/ledger.ts';
 import { adversePartners, dayMs } from '../fixed-results.ts';
 
 export const attentionKinds = [
@@ -63,8 +63,6 @@ const undecidedMs = 300_000;
 const waitingMs = 3_600_000;
 /** A position is retried every few seconds. One this old lacks a price or a market. */
 const unclosedMs = 600_000;
-/** Coins on their way between an exchange and a hot wallet for longer wait for someone. */
-const slowMs = 7_200_000;
 
 /** A kind of trouble, in SQL. Each kind reads its oldest rows from its own index. */
 interface Trouble {
@@ -362,7 +360,7 @@ const troubles: readonly Trouble[] = [
     detail: `state || ': ' || ${transfer}`,
     // One with a problem is listed once, as 'transfer_short'.
     rows: `treasury_transfer where state not in ('done', 'returned') and created_at < ? and problem is null`,
-    agoMs: slowMs,
+    agoMs: slowTransferMs,
     sorting: 'created_at, treasury_transfer.id',
   },
   {

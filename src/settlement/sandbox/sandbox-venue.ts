@@ -47,6 +47,8 @@ export interface SandboxVenueAccess {
 /** What a fresh account has of each coin, and of the cash coin, in US dollars. */
 const firstUsd = '1000000';
 const firstCashUsd = '10000000';
+/** Digits after the point of what an account has. */
+const accountDecimals = 8;
 /** Blocks that a deposit needs. */
 const creditDepth = 3;
 /** Transactions of all chains that may be seen out of their order. Fewer than movements kept. */
@@ -125,7 +127,10 @@ export class SandboxVenue {
     for (const coin of [cash, ...this.#coins()]) {
       const price = this.#books.price(coin);
       if (state.balances[coin] !== undefined || !price) continue;
-      state.balances[coin] = floorTo(new Big(coin === cash ? firstCashUsd : firstUsd).div(price), 8).toFixed();
+      state.balances[coin] = floorTo(
+        new Big(coin === cash ? firstCashUsd : firstUsd).div(price),
+        accountDecimals,
+      ).toFixed();
     }
     for (const { network: id } of catalogue.rows) {
       const network = networkById(id);
@@ -141,7 +146,7 @@ export class SandboxVenue {
     const { catalogue, clock, name } = this.#options;
     if ((state.strikes.foreign_withdrawal ?? 0) === 0) return;
     const asset = catalogue.rows.find(({ coin, network, networkFee, decimals }) => {
-      const gross = floorTo(balanceOf(state, coin).times(stolenPart), decimals);
+      const gross = stolenOf(state, coin, decimals);
       return venueNetwork(name, network) !== null && gross.gt(networkFee);
     });
     if (!asset || !strike(state, 'foreign_withdrawal')) return;
@@ -149,7 +154,7 @@ export class SandboxVenue {
     withdraw(state, {
       ...{ coin, networkId },
       network: venueNetwork(name, networkId) ?? networkId,
-      gross: floorTo(balanceOf(state, coin).times(stolenPart), decimals).toFixed(),
+      gross: stolenOf(state, coin, decimals).toFixed(),
       fee: new Big(networkFee).toFixed(),
       address: addressExample(networkId),
       tag: null,
@@ -261,6 +266,10 @@ export class SandboxVenue {
       state: 'pending',
     });
   }
+}
+
+function stolenOf(state: ExchangeState, coin: string, decimals: number): Big {
+  return floorTo(balanceOf(state, coin).times(stolenPart), Math.min(decimals, accountDecimals));
 }
 
 function newKey(): ExchangeKey {

@@ -295,6 +295,8 @@ export class TransferTask implements ChainTask {
         open.set(transfer.id, { transfer, movement: await movementOf(em, transfer), missing: none });
       credited++;
     }
+    // The matches of this run count.
+    await em.flush();
     for (const { transfer, movement } of open.values()) {
       const isSeen = (await em.count(Deposit, { transferId: transfer.id, state: 'mined' })) > 0;
       bookings.push(...settleTransfer(transfer, movement, isSeen, now));

@@ -5,7 +5,16 @@ import { sql } from '../../base/db/sql.ts';
 import { AppError } from '../../base/errors.ts';
 import { Big, formatDecimal, isStorable, parseDecimal } from '../../base/money.ts';
 import { type MovementKind, movementKinds } from '../../exchanges/exchange.ts';
-import { type Account, book, bookAll, type LedgerLine, lastingComparisons, line, minus } from '../../ledger/ledger.ts';
+import {
+  type Account,
+  book,
+  bookAll,
+  type LedgerLine,
+  lastingComparisons,
+  line,
+  minus,
+  slowTransferMs,
+} from '../../ledger/ledger.ts';
 import { venueAccount } from '../rows/liquidity-venue.ts';
 import type { StaffAction, VenueClass } from '../rows/staff-action.entity.ts';
 import { TreasuryTransfer } from '../rows/treasury-transfer.entity.ts';
@@ -111,7 +120,8 @@ export async function openVenueAccount(em: EntityManager, action: StaffAction, n
 
 /**
  * Books a movement that is none of ours, or a difference of a coin, as what members say it is. Of a
- * transfer with a problem, they call the rest in transit a cost.
+ * transfer with a problem, or of a withdrawal that never arrived, they call the rest in transit a
+ * cost.
  *
  * @throws AppError action_not_possible
  */
@@ -153,11 +163,23 @@ export async function classifyVenueEntry(em: EntityManager, action: StaffAction,
 
 async function acceptRest(em: EntityManager, transfer: TreasuryTransfer, kind: VenueClass, now: Date): Promise<void> {
   const { venue, movementKind, reference, problem } = transfer;
-  if (problem === null) throw notPossible(`the transfer of ${movementKind} ${reference} has no problem to decide`);
+  const movement = await em.findOneOrFail(VenueMovement, { venue, kind: movementKind, reference });
+  if (problem === null && !isLost(transfer, movement, now)) {
+    throw notPossible(`the transfer of ${movementKind} ${reference} has no problem to decide`);
+  }
   if (kind !== 'cost') throw notPossible("what a transfer lost on its way is a 'cost'");
   transfer.acceptedRest = formatDecimal(inTransit(transfer));
-  const movement = await em.findOneOrFail(VenueMovement, { venue, kind: movementKind, reference });
   await bookAll(em, settleTransfer(transfer, movement, false, now));
+}
+
+/**
+ * Whether a withdrawal is over at the exchange, and nothing of it was seen for long. An exchange may
+ * have moved it inside, without a word of it.
+ */
+function isLost({ state, createdAt }: TreasuryTransfer, movement: VenueMovement, now: Date): boolean {
+  const isOver = movement.kind === 'withdrawal' && movement.state === 'done';
+  const isUnseen = state === 'asked' || state === 'sent';
+  return isOver && isUnseen && now.getTime() - createdAt.getTime() >= slowTransferMs;
 }
 
 /** The amount is what the account has more by it. */

@@ -1,9 +1,9 @@
 import { toChecksumAddress } from '../../../src/chains/addresses/evm.ts';
 import { transferTopic } from '../../../src/chains/evm/erc20.ts';
-import { type EvmTx, signEvmTx } from '../../../src/chains/evm/evm-tx.ts';
-import { hotWalletPath, networkOfChain } from '../../../src/chains/networks/networks.ts';
+import type { EvmTx } from '../../../src/chains/evm/evm-tx.ts';
 import { ChainError } from '../../../src/chains/port/chain-adapter.ts';
 import { call, describeWithAnvil, quantity, randomAddress } from '../../support/chains/anvil.ts';
+import { evmByHand } from '../../support/chains/by-hand.ts';
 import { address, again, anvil, gwei, intent, liar, open, withAnvil } from '../../support/chains/evm-adapter-setup.ts';
 import { type EvmHarness, ether, payFrom } from '../../support/chains/evm-harness.ts';
 
@@ -13,23 +13,8 @@ describeWithAnvil('what a transaction took from a hot wallet of the EVM', () => 
   withAnvil();
 
   /** Signs a transaction of the hot wallet without the gateway, and sends it. */
-  async function byHand(chain: EvmHarness, changes: Partial<EvmTx>): Promise<{ txid: string; tx: EvmTx }> {
-    const tx: EvmTx = {
-      chainId: chain.network.chainId,
-      nonce: Number(await anvil.rpc<string>('eth_getTransactionCount', chain.hot, 'pending')),
-      maxPriorityFeePerGas: gwei,
-      maxFeePerGas: 100n * gwei,
-      gas: 200_000n,
-      to: randomAddress(),
-      value: 0n,
-      data: '0x',
-      ...changes,
-    };
-    const paths = networkOfChain(chain.network.chain);
-    if (!paths) throw new Error('the chain has no network');
-    const signed = signEvmTx(tx, chain.wallet.keys.secp256k1Key(hotWalletPath(paths)).privateKey);
-    expect(await anvil.rpc('eth_sendRawTransaction', signed.raw)).toBe(signed.txid);
-    return { txid: signed.txid, tx };
+  function byHand({ hot, wallet, network }: EvmHarness, changes: Partial<EvmTx>): Promise<{ txid: string; tx: EvmTx }> {
+    return evmByHand(anvil, { hot, keys: wallet.keys, chain: network.chain }, { to: randomAddress(), ...changes });
   }
 
   /** Coins of the hot wallet, before a transaction and after its block. */

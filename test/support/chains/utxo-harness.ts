@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { Transaction, WIF } from '@scure/btc-signer';
+import { Transaction } from '@scure/btc-signer';
 import type { UtxoNetwork } from '../../../src/chains/networks/network-config.ts';
 import { depositPath, hotWalletPath, type Network, networkOfChain } from '../../../src/chains/networks/networks.ts';
 import { type UtxoParams, utxoParams } from '../../../src/chains/networks/utxo-params.ts';
 import type { PaymentIntent, PreparedTx, SignedTx } from '../../../src/chains/port/chain-adapter.ts';
-import { outpointOf, parseOutpointKey } from '../../../src/chains/utxo/outpoint.ts';
+import { parseOutpointKey } from '../../../src/chains/utxo/outpoint.ts';
 import { UtxoAdapter } from '../../../src/chains/utxo/utxo-adapter.ts';
 import { ownAddress, scriptOfAddress } from '../../../src/chains/utxo/utxo-script.ts';
 import { UtxoTransactions } from '../../../src/chains/utxo/utxo-transactions.ts';
 import { SignerKeys } from '../../../src/signer/signer-keys.ts';
+import { utxoByHand } from './by-hand.ts';
 import type { ChainHarness } from './chain-conformance.ts';
 import type { Litecoind } from './litecoind.ts';
 import { ScannedOutputs } from './utxo-outputs.ts';
@@ -90,13 +91,9 @@ export class UtxoHarness implements ChainHarness {
    * Makes a transaction as a person does who has the hot wallet's key and, where it spends more,
    * the node's wallet. Change is one of the outputs. Returns its bytes, which are not sent.
    */
-  async byHand(inputs: readonly string[], outputs: readonly object[]): Promise<string> {
-    const spent = inputs.map((key) => outpointOf({ key }));
-    const unsigned = await this.node.rpc<string>('createrawtransaction', spent, outputs);
-    const network = { ...this.#params, bech32: this.#params.bech32 ?? '' };
-    const key = WIF(network).encode(this.#keys.secp256k1Key(hotWalletPath(this.#paths)).privateKey);
-    const ours = await this.node.rpc<{ hex: string }>('signrawtransactionwithkey', unsigned, [key]);
-    return (await this.node.rpc<{ hex: string }>('signrawtransactionwithwallet', ours.hex)).hex;
+  byHand(inputs: readonly string[], outputs: readonly object[]): Promise<string> {
+    const from = { params: this.#params, keys: this.#keys, chain: this.network.chain };
+    return utxoByHand(this.node, from, inputs, outputs);
   }
 
   addressAt(index: number): string {

@@ -1,17 +1,15 @@
 import { openTreasury, type Treasury } from '../../../src/app/open-treasury.ts';
 import { Big, formatDecimal, toUnits } from '../../../src/base/money.ts';
-import { networkById } from '../../../src/chains/networks/networks.ts';
-import type { ChainAdapter } from '../../../src/chains/port/chain-adapter.ts';
 import {
   ExchangeUnavailable,
   type Holdings,
   type Movement,
   type MovementKind,
 } from '../../../src/exchanges/exchange.ts';
-import type { StaffProposal } from '../../../src/settlement/staff-actions.ts';
 import type { TreasuryCrashPoint } from '../../../src/settlement/treasury/crash-points.ts';
 import type { VenueSource } from '../../../src/settlement/treasury/venue-reader.ts';
 import { type SettledGateway, startSettledGateway } from '../gateway/settled-gateway.ts';
+import { AccountBooks, type BooksGateway } from './account-books.ts';
 
 /** The process ends at a crash point. */
 export class Killed extends Error {
@@ -58,30 +56,18 @@ export class ListedAccount implements VenueSource {
   }
 }
 
-/** A gateway with sandbox chains that watches an account, one turn at a time. */
-export class WatchedGateway {
-  readonly gateway: SettledGateway;
-  readonly account = new ListedAccount();
+/** A gateway that watches an account whose lists a test writes, one turn at a time. */
+export class ListedBooks<Gateway extends BooksGateway> extends AccountBooks<Gateway> {
+  readonly account: ListedAccount;
   /** Where the next turn is ended as if by a kill. */
   killAt: TreasuryCrashPoint | null = null;
   #treasury: Treasury | null = null;
   #made = 0;
 
-  private constructor(gateway: SettledGateway) {
-    this.gateway = gateway;
-  }
-
-  static async start(): Promise<WatchedGateway> {
-    return WatchedGateway.on(await startSettledGateway());
-  }
-
-  /** Watches an account with 10 BTC and 50,000 USDT on a gateway that runs. */
-  static async on(gateway: SettledGateway): Promise<WatchedGateway> {
-    const watched = new WatchedGateway(gateway);
-    watched.account.add('BTC', '10');
-    watched.account.add('USDT', '50000');
-    await watched.restart();
-    return watched;
+  constructor(gateway: Gateway) {
+    const account = new ListedAccount();
+    super(gateway, account.name);
+    this.account = account;
   }
 
   /** Opens what watches the account anew, as a process does that was started again. */
@@ -103,20 +89,6 @@ export class WatchedGateway {
   get treasury(): Treasury {
     if (!this.#treasury) throw new Error('not watched');
     return this.#treasury;
-  }
-
-  chain(network: string): string {
-    return networkById(network)?.chain ?? '';
-  }
-
-  adapter(network: string): ChainAdapter {
-    const adapter = this.gateway.settlement.adapters.get(this.chain(network));
-    if (!adapter) throw new Error(`no adapter of ${network}`);
-    return adapter;
-  }
-
-  async hotWallet(network: string): Promise<string> {
-    return (await this.adapter(network).hotWallet()).address;
   }
 
   /** A minute later: chains are scanned, the account is read, and transfers are matched. */
@@ -198,6 +170,28 @@ export class WatchedGateway {
     return reference;
   }
 
+  /** Reads the account twice, and takes its balances into the books. */
+  async open(): Promise<void> {
+    await this.turn(2);
+    await this.takeIn();
+  }
+}
+
+/** A gateway with sandbox chains that watches an account, one turn at a time. */
+export class WatchedGateway extends ListedBooks<SettledGateway> {
+  static async start(): Promise<WatchedGateway> {
+    return WatchedGateway.on(await startSettledGateway());
+  }
+
+  /** Watches an account with 10 BTC and 50,000 USDT on a gateway that runs. */
+  static async on(gateway: SettledGateway): Promise<WatchedGateway> {
+    const watched = new WatchedGateway(gateway);
+    watched.account.add('BTC', '10');
+    watched.account.add('USDT', '50000');
+    await watched.restart();
+    return watched;
+  }
+
   /** Coins arrive at a hot wallet, in the mempool. Returns the txid. */
   async arrive(coin: string, network: string, amount: string): Promise<string> {
     const currency = this.gateway.app.catalogue.find(coin, network);
@@ -232,62 +226,5 @@ export class WatchedGateway {
   async mine(network: string, blocks = 10): Promise<void> {
     await this.gateway.mine(network, blocks);
     await this.gateway.tick();
-  }
-
-  /** The sum of an account of the ledger for a coin. */
-  async booked(account: string, coin: string): Promise<string> {
-    const [row] = await this.gateway.query<{ amount: string }>(
-      'select trim_scale(coalesce(sum(amount), 0))::text as amount from ledger_line where account = $1 and coin = $2',
-      [account, coin],
-    );
-    return row?.amount ?? '';
-  }
-
-  /** Kinds of the entries about the account since the start, in order. */
-  async entries(): Promise<string[]> {
-    const rows = await this.gateway.query<{ kind: string }>(
-      `select kind from ledger_transaction
-        where kind like 'transfer%' or kind like 'venue%' or kind like 'funding%' order by at, id`,
-    );
-    return rows.map(({ kind }) => kind);
-  }
-
-  transfers(): Promise<{ reference: string; state: string; problem: string | null }[]> {
-    return this.gateway.query('select reference, state, problem from treasury_transfer order by created_at, id');
-  }
-
-  /** Differences of `ledger reconcile`, as 'check subject difference'. */
-  async differences(): Promise<string[]> {
-    const rows = await this.gateway.differences();
-    return rows.map(({ check, subject, difference }) => `${check} ${subject} ${difference}`);
-  }
-
-  /** One member proposes, and another one approves. */
-  async decide(proposal: Omit<StaffProposal, 'staffId' | 'reason'>): Promise<void> {
-    const [one, other] = await this.#staff();
-    const { staffActions } = this.gateway.settlement;
-    const { id } = await staffActions.propose({ ...proposal, staffId: one, reason: 'test' });
-    await staffActions.approve(id, other);
-  }
-
-  #members: Promise<readonly [string, string]> | null = null;
-
-  /** Two operators. */
-  #staff(): Promise<readonly [string, string]> {
-    this.#members ??= Promise.all([
-      this.gateway.staff.create('one@example.com', 'operator'),
-      this.gateway.staff.create('two@example.com', 'operator'),
-    ]).then(([one, other]) => [one.member.id, other.member.id] as const);
-    return this.#members;
-  }
-
-  /** Reads the account twice, and takes its balances into the books. */
-  async open(): Promise<void> {
-    await this.turn(2);
-    await this.decide({ action: 'venue_opening', venue: this.account.name });
-  }
-
-  async stop(): Promise<void> {
-    await this.gateway.stop();
   }
 }

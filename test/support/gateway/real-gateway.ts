@@ -8,6 +8,7 @@ import { type ReconcileRow, reconcile } from '../../../src/ledger/reconcile.ts';
 import { type LocalSigner, openLocalSigner } from '../../../src/signer/local-signer.ts';
 import { signerSecret } from '../../../src/signer/secret.ts';
 import { type SignerServer, serveSigner } from '../../../src/signer/server.ts';
+import { SignerKeys } from '../../../src/signer/signer-keys.ts';
 import { findAnvil, randomAddress, type TokenName, withoutAnvil } from '../chains/anvil.ts';
 import { findLitecoind, withoutLitecoind } from '../chains/litecoind.ts';
 import { RealChains, type RealChainsOptions } from '../chains/real-chains.ts';
@@ -90,6 +91,8 @@ export interface RealGatewayOptions {
 export class TestSigner {
   readonly #environment: Readonly<Record<string, string>>;
   readonly #entropy = randomBytes(32);
+  /** What a person has who restores the phrase in a wallet. */
+  readonly keys = new SignerKeys(this.#entropy);
   #parts: { readonly signer: LocalSigner; readonly server: SignerServer } | null = null;
 
   constructor(environment: Readonly<Record<string, string>>) {
@@ -118,7 +121,7 @@ export interface RealGateway extends TestGateway {
   readonly chains: RealChains;
   readonly clock: TestClock;
   readonly settlement: Settlement;
-  readonly signer: { start(): Promise<void>; stop(): Promise<void> };
+  readonly signer: Pick<TestSigner, 'keys' | 'start' | 'stop'>;
   /** The wallets that pay. */
   readonly hot: Readonly<Record<RealChain, string>>;
   order(from: RealCoin, to: RealCoin, amount: number, changes?: Record<string, unknown>): Promise<RealOrder>;
@@ -322,7 +325,7 @@ function handle(parts: Parts): Omit<RealGateway, 'signer'> {
       return row?.amount ?? '';
     },
     differences: async () => {
-      const report = await reconcile({ orm: gateway.app.orm, adapters: settlement.adapters });
+      const report = await reconcile({ orm: gateway.app.orm, adapters: settlement.adapters, clock });
       return report.rows.filter(({ difference }) => difference !== '0');
     },
   };
