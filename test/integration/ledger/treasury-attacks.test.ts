@@ -223,7 +223,7 @@ describe('attacks on the account at the exchange', () => {
     for (let minute = 0; minute < 30; minute++) {
       gateway.clock.advance(60_000);
       await gateway.tick();
-      await treasury.reader.runIfDue();
+      await treasury.reader?.runIfDue();
       for (const adapter of gateway.settlement.adapters.values()) {
         const [row] = await gateway.query<{ fence: string }>(
           'select fence::text as fence from chain_state where chain = $1',
@@ -241,10 +241,10 @@ describe('attacks on the account at the exchange', () => {
 
   it('S: a withdrawal by a network that the gateway does not run is no transfer on another chain', async () => {
     await watched.withdraw('USDT', 'ERC20', {
-      ...{ gross: '101', fee: '1', network: 'Tether USD (Arbitrum One)', txid: txidOf(3), state: 'done' },
+      ...{ gross: '101', fee: '1', network: 'BASE', txid: txidOf(3), state: 'done' },
     });
     await watched.turn(2);
-    expect(await watched.transfers()).toEqual([]);
+    expect(await watched.gateway.query('select chain, network from treasury_transfer')).toEqual([]);
   });
 
   it('J: the words of a refusal are stored, whatever they are', async () => {

@@ -38,7 +38,7 @@ export class WatchedVenue extends AccountBooks {
   private constructor(gateway: SettledGateway, { name, cash }: Pick<LoopbackVenue, 'name' | 'cash'>) {
     super(gateway, name);
     const { sandboxVenue, treasury } = gateway.settlement;
-    if (!sandboxVenue || !treasury) throw new Error('there is no imitated exchange');
+    if (!sandboxVenue || !treasury.reader) throw new Error('there is no imitated exchange');
     this.#name = name;
     this.#cash = cash;
     this.#sandbox = sandboxVenue;
@@ -85,7 +85,7 @@ export class WatchedVenue extends AccountBooks {
     );
     const account = new FundingAccount(name, process);
     const treasury = await openTreasury({ clock, log, outside: {} }, { orm, catalogue }, settlement.adapters, account);
-    if (!treasury) throw new Error('it is not watched');
+    if (!treasury.reader) throw new Error('it is not watched');
     return treasury.reader;
   }
 
