@@ -100,14 +100,18 @@ function classifying(name: string, entry: Entry, about: string): Action {
 function useProposed() {
   const may = useMay();
   const { data } = useQuery({ ...query('proposals', ProposalsDocument, {}), enabled: may('actions:read') });
-  return (entry: Entry) =>
-    data?.proposals.find(
-      ({ venue, movementKind, reference, coin }) =>
-        venue === entry.venue &&
-        movementKind === (entry.kind ?? null) &&
-        reference === (entry.reference ?? null) &&
-        coin === (entry.coin ?? null),
+  return ({ venue, kind, reference, coin }: Entry) => {
+    const isEntry = reference !== undefined || coin !== undefined;
+    return data?.proposals.find(
+      (proposal) =>
+        proposal.venue === venue &&
+        (isEntry
+          ? proposal.movementKind === (kind ?? null) &&
+            proposal.reference === (reference ?? null) &&
+            proposal.coin === (coin ?? null)
+          : proposal.action === 'VENUE_OPENING'),
     );
+  };
 }
 
 /** Ends a transfer that has a problem. */
@@ -448,7 +452,8 @@ function Movements({ foreign, undecided }: Pick<TreasuryQuery, 'foreign' | 'unde
 /** A movement that is none of ours, or not decided yet. */
 function MovementItem({ movement, isForeign = false }: { movement: Movement; isForeign?: boolean }): ReactNode {
   const { venue, kind, reference, coin, network, txid, isInternal, address, tag, amount, state, told, at } = movement;
-  const isOver = state === 'DONE' || state === 'LOCKED';
+  // Of a word that the gateway does not know, members find out what it means.
+  const isOver = state === 'DONE' || state === 'LOCKED' || state === 'UNKNOWN';
   const tone: Tone = !isForeign ? 'idle' : kind === 'WITHDRAWAL' ? 'bad' : 'warn';
   const what = `${phrase(kind)} of ${amount} ${coin} at ${words(venue)}`;
   return (
