@@ -232,9 +232,11 @@ export class VenueReader {
   ): VenueMovement {
     const { atMs, ...told } = movement;
     const at = new Date(atMs);
-    const hasEnded = movement.state === 'done' && at < watchedFrom;
+    // Exchanges tell whole seconds.
+    const isEarlier = atMs < Math.floor(watchedFrom.getTime() / 1_000) * 1_000;
+    const hasEnded = movement.state === 'done' && isEarlier;
     // A deposit that the exchange refuses may have left the hot wallet.
-    const hasNoEffect = movement.state === 'returned' && (movement.kind === 'withdrawal' || at < watchedFrom);
+    const hasNoEffect = movement.state === 'returned' && (movement.kind === 'withdrawal' || isEarlier);
     const part = hasEnded || hasNoEffect ? 'none' : 'open';
     const times = { at, seenAt: now, changedAt: now, readAt: began, lookedAt: null };
     return em.create(VenueMovement, { venue: this.#options.source.name, ...told, ...times, part }, { persist: true });
