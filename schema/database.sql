@@ -431,7 +431,7 @@ create table ledger_line (
   network text not null,
   amount numeric(38,18) not null,
   constraint ledger_line_pkey PRIMARY KEY (transaction_id, line),
-  constraint ledger_line_account_check CHECK (((account = ANY (ARRAY['deposits'::text, 'hot'::text, 'client'::text, 'venue'::text, 'service_fee'::text, 'network_fee'::text, 'network_cost'::text, 'trading'::text, 'unclaimed'::text, 'suspense'::text, 'opening'::text, 'markup'::text, 'transit'::text, 'treasury_cost'::text])) OR (account ~ '^venue:[a-z0-9_]{1,40}$'::text) OR (account ~ '^partner:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'::text))),
+  constraint ledger_line_account_check CHECK (((account = ANY (ARRAY['deposits'::text, 'hot'::text, 'client'::text, 'venue'::text, 'service_fee'::text, 'network_fee'::text, 'network_cost'::text, 'trading'::text, 'unclaimed'::text, 'suspense'::text, 'opening'::text, 'markup'::text, 'transit'::text, 'treasury_cost'::text])) OR (account ~ '^venue:[a-z0-9_]{1,40}$'::text) OR (account ~ '^partner:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'::text))) NOT VALID,
   constraint ledger_line_amount_check CHECK ((amount <> (0)::numeric)),
   constraint ledger_line_line_check CHECK ((line > 0)),
   constraint ledger_line_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES ledger_transaction(id)
@@ -1174,6 +1174,7 @@ create table staff_action (
   constraint staff_action_class CHECK (
 CASE action
     WHEN 'venue_classify'::text THEN ((class IS NOT NULL) AND ((reference IS NULL) = (movement_kind IS NULL)) AND ((reference IS NULL) = ((coin IS NOT NULL) AND (amount IS NOT NULL))))
+    WHEN 'venue_opening'::text THEN (num_nonnulls(class, movement_kind, coin, amount) = 0)
     ELSE (num_nonnulls(class, movement_kind, reference, coin, amount) = 0)
 END),
   constraint staff_action_class_check CHECK ((class = ANY (ARRAY['capital'::text, 'trading'::text, 'cost'::text]))),
@@ -1195,7 +1196,11 @@ END),
 );
 CREATE INDEX staff_action_decided ON public.staff_action USING btree (decided_at DESC, id DESC) WHERE (decided_at IS NOT NULL);
 CREATE INDEX staff_action_open ON public.staff_action USING btree (proposed_at) WHERE (state = 'proposed'::text);
-CREATE UNIQUE INDEX staff_action_open_once ON public.staff_action USING btree (action, order_id, deposit_id, hold_id, venue, movement_kind, reference, coin) NULLS NOT DISTINCT WHERE ((state = 'proposed'::text) AND (action = ANY (ARRAY['refund'::text, 'retry_payout'::text, 'release'::text, 'venue_price'::text, 'resume_payouts'::text, 'venue_opening'::text, 'venue_classify'::text])));
+CREATE UNIQUE INDEX staff_action_open_once ON public.staff_action USING btree (action, order_id, deposit_id, hold_id, venue, movement_kind, (
+CASE
+    WHEN (action = 'venue_classify'::text) THEN reference
+    ELSE NULL::text
+END), coin) NULLS NOT DISTINCT WHERE ((state = 'proposed'::text) AND (action = ANY (ARRAY['refund'::text, 'retry_payout'::text, 'release'::text, 'venue_price'::text, 'resume_payouts'::text, 'venue_opening'::text, 'venue_classify'::text])));
 CREATE INDEX staff_action_order ON public.staff_action USING btree (order_id);
 
 create table staff_change (
@@ -1352,7 +1357,7 @@ create table treasury_transfer (
   constraint treasury_transfer_pkey PRIMARY KEY (id),
   constraint treasury_transfer_amount_check CHECK ((amount > (0)::numeric)),
   constraint treasury_transfer_gas_check CHECK ((gas >= (0)::numeric)),
-  constraint treasury_transfer_problem_check CHECK ((problem = ANY (ARRAY['short_arrival'::text, 'arrived_after_end'::text]))),
+  constraint treasury_transfer_problem_check CHECK ((problem = ANY (ARRAY['short_arrival'::text, 'arrived_after_end'::text, 'not_arrived'::text]))),
   constraint treasury_transfer_state_check CHECK ((state = ANY (ARRAY['asked'::text, 'sent'::text, 'arrived'::text, 'done'::text, 'returned'::text]))),
   constraint treasury_transfer_venue_movement_kind_reference_fkey FOREIGN KEY (venue, movement_kind, reference) REFERENCES venue_movement(venue, kind, reference),
   constraint treasury_transfer_venue_movement_kind_reference_key UNIQUE (venue, movement_kind, reference)
@@ -1388,9 +1393,11 @@ create table venue_balance (
   compared_at timestamp with time zone,
   differing integer not null default 0,
   differing_since timestamp with time zone,
+  same_amount integer not null default 0,
   constraint venue_balance_pkey PRIMARY KEY (venue, coin),
-  constraint venue_balance_check CHECK ((num_nulls(compared_total, booked, in_flight, compared_at) = ANY (ARRAY[0, 4]))),
-  constraint venue_balance_check1 CHECK (((differing = 0) = (differing_since IS NULL))),
+  constraint venue_balance_check CHECK (((same_amount >= 0) AND (same_amount <= differing))),
+  constraint venue_balance_check1 CHECK ((num_nulls(compared_total, booked, in_flight, compared_at) = ANY (ARRAY[0, 4]))),
+  constraint venue_balance_check2 CHECK (((differing = 0) = (differing_since IS NULL))),
   constraint venue_balance_differing_check CHECK ((differing >= 0)),
   constraint venue_balance_venue_fkey FOREIGN KEY (venue) REFERENCES venue_account(venue)
 );
@@ -1434,10 +1441,11 @@ create table venue_movement (
   seen_at timestamp with time zone not null,
   changed_at timestamp with time zone not null,
   read_at timestamp with time zone not null,
+  looked_at timestamp with time zone,
   part text not null,
   constraint venue_movement_pkey PRIMARY KEY (venue, kind, reference),
   constraint venue_movement_amount_check CHECK ((amount > (0)::numeric)),
-  constraint venue_movement_check CHECK (((fee >= (0)::numeric) AND (fee < amount))),
+  constraint venue_movement_check CHECK (((fee >= (0)::numeric) AND ((kind = 'deposit'::text) OR (fee < amount)))),
   constraint venue_movement_kind_check CHECK ((kind = ANY (ARRAY['deposit'::text, 'withdrawal'::text]))),
   constraint venue_movement_part_check CHECK ((part = ANY (ARRAY['open'::text, 'none'::text, 'transfer'::text, 'foreign'::text, 'classified'::text]))),
   constraint venue_movement_reference_check CHECK (((length(reference) >= 1) AND (length(reference) <= 200))),

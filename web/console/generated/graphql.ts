@@ -592,6 +592,8 @@ export type TradeState =
 export type TreasuryTransferProblem =
   /** It arrived, although the exchange says that it gave the coins back. */
   | 'ARRIVED_AFTER_END'
+  /** The exchange says that it was paid, and nothing has arrived a day later. */
+  | 'NOT_ARRIVED'
   /** Less arrived than left. */
   | 'SHORT_ARRIVAL';
 
