@@ -15,8 +15,8 @@ export interface Treasury {
 }
 
 /**
- * Opens what watches the account at the exchange, and notes which account is watched. Where none is,
- * arrivals at hot wallets count as capital at once.
+ * Opens what watches the account at the exchange, and notes which account is watched. Where none
+ * is, arrivals at hot wallets count as capital at once.
  *
  * @param venue the exchange of the settings, or null. A worker without a key leaves it to others.
  */

@@ -109,6 +109,8 @@ export interface MovementFilter {
 export interface ListPart {
   readonly backwards: boolean;
   /** The row beside which it begins. */
+  /** The row beside which it begins. */
+  /** The row beside which it begins. */
   readonly cursor: string | null;
   /** Most rows. */
   readonly limit: number;

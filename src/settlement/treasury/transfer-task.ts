@@ -42,8 +42,8 @@ export const unseenMs = 600_000;
 /** Time between two questions to a chain about such transactions. */
 const lookEveryMs = 15_000;
 /**
- * A deposit of the exchange for which no transaction was found is asked about again for some days, in
- * case that a node was wrong.
+ * A deposit of the exchange for which no transaction was found is asked about again for some days,
+ * in case that a node was wrong.
  */
 const againMs = 3_600_000;
 const doubtMs = 3 * 86_400_000;
@@ -397,9 +397,9 @@ async function ripeArrivals(
 }
 
 /**
- * Whether no transaction of the hot wallet will be found for a deposit at the exchange: the chain that
- * it names was read to its head a while after the exchange showed it. Strangers can make such
- * deposits, so none is asked about often for long.
+ * Whether no transaction of the hot wallet will be found for a deposit at the exchange. Its chain
+ * was read to the head a while after the exchange showed it, and knows none. Strangers can make
+ * such deposits, so none is asked about often for long.
  */
 function isForeign(
   { chain }: ChainAdapter,

@@ -247,7 +247,7 @@ describe('attacks on the account at the exchange', () => {
     expect(await watched.gateway.query('select chain, network from treasury_transfer')).toEqual([]);
   });
 
-  it('J: the words of a refusal are stored, whatever they are', async () => {
+  it('J: the words of a refusal are stored, also with a NUL in them', async () => {
     watched.account.movements = async () => {
       throw new ExchangeRefusal('refused', 'EGeneral:Permission denied \u0000');
     };
