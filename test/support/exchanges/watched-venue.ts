@@ -85,7 +85,12 @@ export class WatchedVenue extends AccountBooks {
       () => other.stop(),
     );
     const account = new FundingAccount(name, process);
-    const treasury = await openTreasury({ clock, log, outside: { onTreasuryCrashPoint } }, { orm, catalogue }, settlement.adapters, account);
+    const treasury = await openTreasury(
+      { clock, log, outside: { onTreasuryCrashPoint } },
+      { orm, catalogue },
+      settlement.adapters,
+      account,
+    );
     if (!treasury.reader) throw new Error('it is not watched');
     return treasury.reader;
   }
