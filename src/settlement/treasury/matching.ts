@@ -24,12 +24,16 @@ const afterEndMs = 86_400_000;
 /**
  * Matches arrivals with transfers, each at most once: first by transaction and amount, then by
  * transaction where less arrived, then by amount. Where only amounts decide, a transfer without a
- * txid comes before one with another txid, and one that has ended comes last.
+ * txid comes before one with another txid, and one that has ended comes last: it takes what a list
+ * that was read later does not explain.
+ *
+ * @param listedAt when the reading of the newest list began; null without one.
  */
 export function matchArrivals(
   awaited: readonly AwaitedTransfer[],
   candidates: readonly Candidate[],
   now: Date,
+  listedAt: Date | null,
 ): Match[] {
   const open = new Set(awaited.filter(({ missing }) => missing.gt('0')));
   const left = new Set(candidates);
@@ -51,7 +55,9 @@ export function matchArrivals(
   pair((one, deposit) => !hasEnded(one) && hasAmount(one, deposit));
   pair((one, deposit) => {
     const sinceMs = now.getTime() - one.movement.changedAt.getTime();
-    return hasEnded(one) && one.movement.txid === null && sinceMs < afterEndMs && hasAmount(one, deposit);
+    const isListed = listedAt !== null && listedAt > (deposit.minedAt ?? deposit.seenAt);
+    const mayArrive = hasEnded(one) && one.movement.txid === null && sinceMs < afterEndMs;
+    return mayArrive && isListed && hasAmount(one, deposit);
   });
   return matches;
 }

@@ -278,7 +278,7 @@ export class TransferTask implements ChainTask {
   ): Promise<boolean> {
     const awaited = await this.#awaited(em, chain, now);
     const candidates = await this.#candidates(em, chain, awaited, now);
-    for (const { transfer, deposit } of matchArrivals(awaited, candidates, now)) {
+    for (const { transfer, deposit } of matchArrivals(awaited, candidates, now, await listedAt(em))) {
       deposit.transferId = transfer.id;
       if (deposit.state === 'credited') bookings.push(matchFunding(deposit, transfer, now));
     }
@@ -508,6 +508,12 @@ async function isCapital(em: EntityManager, { coin, minedAt, seenAt }: Deposit, 
     [since, coin],
   );
   return row?.is_listed === true;
+}
+
+/** When the reading of the newest list of the watched account began; null before one. */
+async function listedAt(em: EntityManager): Promise<Date | null> {
+  const [row] = await sql<{ at: string | null }>(em, 'select min(listed_at) as at from venue_account where is_watched');
+  return row?.at ? new Date(row.at) : null;
 }
 
 /**

@@ -185,9 +185,10 @@ export class VenueReader {
     const { orm, clock, source } = this.#options;
     await orm.em.fork().transactional(async (em) => {
       const now = clock.now();
+      // One worker at a time: two that read at once would both add what is new.
       const [account] = await sql<{ watched_from: string }>(
         em,
-        'select watched_from from venue_account where venue = ? for share',
+        'select watched_from from venue_account where venue = ? for update',
         [source.name],
       );
       const watchedFrom = new Date(account?.watched_from ?? now);

@@ -4,6 +4,7 @@ import type { MovementKind } from '../../../src/exchanges/exchange.ts';
 import { change } from '../../../src/exchanges/sandbox/account.ts';
 import { attention } from '../../../src/orders/read/attention.ts';
 import type { VenueClass } from '../../../src/settlement/rows/staff-action.entity.ts';
+import type { TreasuryCrashPoint } from '../../../src/settlement/treasury/crash-points.ts';
 import { heldCoins } from '../../../src/settlement/treasury/held-coins.ts';
 import { loopbackVenues } from '../../support/exchanges/venue-harness.ts';
 import { WatchedVenue } from '../../support/exchanges/watched-venue.ts';
@@ -265,11 +266,23 @@ describe.each(loopbackVenues)('the books of an account at $name', ({ name, cash 
     });
 
     it('book nothing twice when two workers read at once', async () => {
-      const other = await watched.secondReader();
+      // Each stores what it read once both have read it.
+      let waiting: (() => void) | null = null;
+      const meet = (point: TreasuryCrashPoint): Promise<void> | void => {
+        if (point !== 'venue.listed') return;
+        if (waiting === null) {
+          return new Promise((resolve) => {
+            waiting = resolve;
+          });
+        }
+        waiting();
+        waiting = null;
+      };
+      const readers = [await watched.secondReader(meet), await watched.secondReader(meet)];
       const both = async (): Promise<void> => {
         watched.gateway.clock.advance(60_000);
         await watched.step();
-        await Promise.all([watched.read(), other.read()]);
+        await Promise.all(readers.map((reader) => reader.read()));
         await watched.gateway.tick();
       };
       const references: string[] = [];

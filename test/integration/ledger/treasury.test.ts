@@ -210,6 +210,25 @@ describe('a withdrawal by hand from the exchange to a hot wallet', () => {
     expect(await watched.differences()).toEqual(['venue_balance BTC on kraken -1.0005']);
   });
 
+  it('arrives before the list shows it, after one of the same amount was given back', async () => {
+    const opening = await watched.booked('opening', 'BTC');
+    const first = await watched.withdraw('BTC', 'BTC', { gross: '1.0005', fee: '0.0005' });
+    await watched.turn();
+    watched.account.change(first, { state: 'returned', told: 'Failure' });
+    watched.account.add('BTC', '1.0005');
+    await watched.turn();
+    const txid = await watched.arrive('BTC', 'BTC', '1');
+    await watched.mine('BTC');
+    await watched.match();
+    const second = await watched.withdraw('BTC', 'BTC', { gross: '1.0005', fee: '0.0005', txid, state: 'done' });
+    await watched.turn(2);
+    expect(await watched.transfers()).toEqual([
+      { reference: first, state: 'returned', problem: null },
+      { reference: second, state: 'done', problem: null },
+    ]);
+    await expectBookedOnce('1', '0.0005', opening);
+  });
+
   it('counts coins that people really put in as capital', async () => {
     const opening = await watched.booked('opening', 'BTC');
     await watched.arrive('BTC', 'BTC', '2');

@@ -11,6 +11,7 @@ import type { VenueFault } from '../../../src/exchanges/sandbox/venue-faults.ts'
 import type { Currency } from '../../../src/market/currencies/currency.entity.ts';
 import { SandboxVenue } from '../../../src/settlement/sandbox/sandbox-venue.ts';
 import { VenueStore } from '../../../src/settlement/sandbox/venue-store.ts';
+import type { OnTreasuryCrashPoint } from '../../../src/settlement/treasury/crash-points.ts';
 import type { VenueReader } from '../../../src/settlement/treasury/venue-reader.ts';
 import type { TestClock } from '../gateway/clock.ts';
 import { LogSink } from '../gateway/log-sink.ts';
@@ -63,7 +64,7 @@ export class WatchedVenue extends AccountBooks {
   }
 
   /** What another worker on the same database reads the account with, in pages of two rows. */
-  async secondReader(): Promise<VenueReader> {
+  async secondReader(onTreasuryCrashPoint: OnTreasuryCrashPoint = () => {}): Promise<VenueReader> {
     const { app, clock, settlement } = this.gateway;
     const { orm, catalogue, prices, log } = app;
     const [name, cash] = [this.#name, this.#cash];
@@ -84,7 +85,12 @@ export class WatchedVenue extends AccountBooks {
       () => other.stop(),
     );
     const account = new FundingAccount(name, process);
-    const treasury = await openTreasury({ clock, log, outside: {} }, { orm, catalogue }, settlement.adapters, account);
+    const treasury = await openTreasury(
+      { clock, log, outside: { onTreasuryCrashPoint } },
+      { orm, catalogue },
+      settlement.adapters,
+      account,
+    );
     if (!treasury.reader) throw new Error('it is not watched');
     return treasury.reader;
   }

@@ -41,7 +41,7 @@ function transfer(changes: Partial<TreasuryTransfer> = {}): TreasuryTransfer {
 const movement = (changes: Partial<VenueMovement> = {}): VenueMovement =>
   ({ txid: null, state: 'pending', changedAt: now, ...changes }) as VenueMovement;
 const deposit = (id: string, amount: string, txid: string): Deposit =>
-  ({ id, amount, txid, coin: 'BTC', network: 'BTC' }) as Deposit;
+  ({ id, amount, txid, coin: 'BTC', network: 'BTC', minedAt: now }) as Deposit;
 
 describe('the network that an exchange names', () => {
   it.each([
@@ -68,8 +68,9 @@ describe('arrivals are matched', () => {
       movement: movement({ txid, ...changes }),
       missing: new Big(missing),
     }) as AwaitedTransfer;
-  const pairs = (ones: AwaitedTransfer[], deposits: Deposit[]): string[] =>
-    matchArrivals(ones, deposits, now).map((match) => `${match.transfer.id} ${match.deposit.id}`);
+  const later = new Date(now.getTime() + 1);
+  const pairs = (ones: AwaitedTransfer[], deposits: Deposit[], listedAt: Date | null = later): string[] =>
+    matchArrivals(ones, deposits, now, listedAt).map((match) => `${match.transfer.id} ${match.deposit.id}`);
 
   it('by transaction and amount before anything else', () => {
     const ones = [awaited('T1', '1', 'AA'), awaited('T2', '0.5', 'aa'), awaited('T3', '0.5', null)];
@@ -92,6 +93,8 @@ describe('arrivals are matched', () => {
     const ended = awaited('T1', '1', null, { state: 'returned' });
     expect(pairs([ended, awaited('T2', '1', null)], [deposit('d1', '1', 'bb')])).toEqual(['T2 d1']);
     expect(pairs([ended], [deposit('d1', '1', 'bb')])).toEqual(['T1 d1']);
+    // A later list may show to what it belongs.
+    for (const listedAt of [now, null]) expect(pairs([ended], [deposit('d1', '1', 'bb')], listedAt)).toEqual([]);
     const earlier = awaited('T1', '1', null, { state: 'returned', changedAt: new Date(now.getTime() - 86_400_001) });
     expect(pairs([earlier], [deposit('d1', '1', 'bb')])).toEqual([]);
   });
