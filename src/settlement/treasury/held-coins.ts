@@ -13,13 +13,21 @@ export interface HeldCoin {
   readonly cause: 'foreign_withdrawal' | 'shortage';
 }
 
+/**
+ * The largest shortage that holds no trade: a part of the balance in the books, and a number of
+ * coins. Exchanges tell orders and balances with different decimals. Staff see each difference.
+ */
+const roundedPart = '0.0000001';
+const roundedCoins = '0.00000001';
+
 /** SQL: every `HeldCoin`, perhaps more than once. */
 const held = `
   select venue, coin, 'foreign_withdrawal' as cause from venue_movement where kind = 'withdrawal' and part = 'foreign'
   union all
   select b.venue, b.coin, 'shortage'
     from venue_balance b join venue_account v on v.venue = b.venue and v.opened_at is not null and v.is_watched
-   where b.differing >= ${lastingComparisons} and b.compared_total - b.in_flight < b.booked`;
+   where b.differing >= ${lastingComparisons}
+     and b.booked - (b.compared_total - b.in_flight) > greatest(${roundedCoins}, abs(b.booked) * ${roundedPart})`;
 
 /** Lists the coins whose trades at an exchange are held, and why. */
 export function heldCoins(em: EntityManager, venue: string): Promise<HeldCoin[]> {

@@ -24,8 +24,8 @@ const afterEndMs = 86_400_000;
 /**
  * Matches arrivals with transfers, each at most once: first by transaction and amount, then by
  * transaction where less arrived, then by amount. Where only amounts decide, a transfer without a
- * txid comes before one with another txid, and one that has ended comes last: it takes what a list
- * that was read later does not explain.
+ * txid comes before one with another txid. One that has ended comes last: it takes what no later
+ * list explains.
  *
  * @param listedAt when the reading of the newest list began; null without one.
  */
