@@ -173,8 +173,8 @@ async function acceptRest(em: EntityManager, transfer: TreasuryTransfer, kind: V
 }
 
 /**
- * Whether a withdrawal is over at the exchange, and nothing of it was seen for long. An exchange may
- * have moved it inside, without a word of it.
+ * Whether a withdrawal is over at the exchange, and nothing of it was seen for long. An exchange
+ * may have moved it inside, without a word of it.
  */
 function isLost({ state, createdAt }: TreasuryTransfer, movement: VenueMovement, now: Date): boolean {
   const isOver = movement.kind === 'withdrawal' && movement.state === 'done';
