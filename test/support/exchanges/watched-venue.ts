@@ -104,10 +104,7 @@ export class WatchedVenue extends AccountBooks {
     return this.#sandbox.step();
   }
 
-  /**
-   * A minute later: the exchange moves, chains are scanned, the account is read, transfers are
-   * matched.
-   */
+  /** A minute later: the exchange moves, chains are scanned, the account is read and matched. */
   async turn(times = 1): Promise<void> {
     for (let turn = 0; turn < times; turn += 1) {
       this.gateway.clock.advance(30_000);
@@ -151,9 +148,7 @@ export class WatchedVenue extends AccountBooks {
     return formatDecimal(this.currency(coin, network).networkFee);
   }
 
-  /**
-   * A person withdraws to the hot wallet, as on the page of the exchange. Returns the reference.
-   */
+  /** A person withdraws to the hot wallet, on the page of the exchange. Returns the reference. */
   async withdraw(coin: string, network: string, gross: string): Promise<string> {
     const address = await this.hotWallet(network);
     const { reference } = await this.#store.change((state) =>
@@ -167,10 +162,7 @@ export class WatchedVenue extends AccountBooks {
     return reference;
   }
 
-  /**
-   * A person sends coins of the hot wallet to the exchange, signed outside the gateway. Returns the
-   * txid.
-   */
+  /** A person sends coins of the hot wallet to the exchange by hand. Returns the txid. */
   async send(coin: string, network: string, amount: string): Promise<string> {
     const { contract, decimals } = this.currency(coin, network);
     const place = (await this.state()).addresses[network];
