@@ -12,7 +12,8 @@ export type TransferState = 'asked' | 'sent' | 'arrived' | 'done' | 'returned';
 
 /**
  * - `short_arrival`: less arrived than left.
- * - `not_arrived`: the exchange says that it was paid, and a day later nothing has arrived.
+ * - `not_arrived`: nothing has arrived a day after a withdrawal that the exchange calls paid, or
+ *   three days after another one.
  * - `arrived_after_end`: it arrived although the exchange says that it gave the coins back.
  */
 export type TransferProblem = 'short_arrival' | 'not_arrived' | 'arrived_after_end';

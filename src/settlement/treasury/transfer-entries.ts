@@ -9,6 +9,8 @@ import type { VenueMovement } from '../rows/venue-movement.entity.ts';
 const tolerated = '0.0001';
 /** After this time a paid withdrawal should have arrived. */
 const lateMs = 86_400_000;
+/** An exchange may review a withdrawal for some days. */
+const reviewMs = 3 * 86_400_000;
 const none = new Big('0');
 
 /** What a transfer leaves in the account `transit`. */
@@ -95,16 +97,15 @@ export function settleTransfer(
   } else if (movement.state === 'returned') {
     transfer.state = 'returned';
   } else if (isSeen) transfer.state = 'arrived';
-  else if (movement.state === 'done' && transfer.movementKind === 'withdrawal' && isLate(transfer, now)) {
-    transfer.state = 'sent';
+  else if (transfer.movementKind === 'withdrawal' && isLate(transfer, movement, now)) {
     transfer.problem = 'not_arrived';
   } else if (transfer.movementKind === 'withdrawal') transfer.state = movement.txid === null ? 'asked' : 'sent';
   if ([transfer.state, transfer.problem, transfer.entries].join(' ') !== before) transfer.updatedAt = now;
   return bookings;
 }
 
-function isLate({ createdAt }: TreasuryTransfer, now: Date): boolean {
-  return now.getTime() - createdAt.getTime() >= lateMs;
+function isLate({ createdAt }: TreasuryTransfer, { state }: Pick<VenueMovement, 'state'>, now: Date): boolean {
+  return now.getTime() - createdAt.getTime() >= (state === 'done' ? lateMs : reviewMs);
 }
 
 function writeOff(transfer: TreasuryTransfer, amount: Big, now: Date): Booking[] {

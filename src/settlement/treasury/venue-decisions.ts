@@ -136,6 +136,7 @@ export async function classifyVenueEntry(em: EntityManager, action: StaffAction,
       { lockMode: LockMode.PESSIMISTIC_WRITE },
     );
     if (transfer) return acceptRest(em, transfer, kind, now);
+    if (await hasVanished(em, venue, movementKind, reference)) return;
   }
   const { coin, amount, name } =
     movementKind !== null && reference !== null
@@ -180,6 +181,22 @@ function isLost({ state, createdAt }: TreasuryTransfer, movement: VenueMovement,
   const isOver = movement.kind === 'withdrawal' && movement.state === 'done';
   const isUnseen = state === 'asked' || state === 'sent';
   return isOver && isUnseen && now.getTime() - createdAt.getTime() >= slowTransferMs;
+}
+
+/**
+ * Ends a movement that has not ended and that no list has shown for a day: nothing is booked for
+ * it. What it did to the balance is a difference.
+ */
+async function hasVanished(em: EntityManager, venue: string, kind: MovementKind, reference: string): Promise<boolean> {
+  const rows = await sql(
+    em,
+    `update venue_movement m set part = 'none' from venue_account a
+      where a.venue = m.venue and m.venue = ? and m.kind = ? and m.reference = ? and m.part = 'foreign'
+        and m.state in ('pending', 'unknown') and m.read_at < a.listed_whole_at - interval '1 day'
+     returning m.reference`,
+    [venue, kind, reference],
+  );
+  return rows.length > 0;
 }
 
 /** The amount is what the account has more by it. */

@@ -75,7 +75,7 @@ const TransferStateEnum = enumOf<TransferState>(
 
 const TransferProblemEnum = enumOf<TransferProblem>('TreasuryTransferProblem', 'What is wrong with a transfer.', {
   short_arrival: 'Less arrived than left.',
-  not_arrived: 'The exchange says that it was paid, and nothing has arrived a day later.',
+  not_arrived: 'Nothing has arrived, a day after it was paid or three days after it began.',
   arrived_after_end: 'It arrived, although the exchange says that it gave the coins back.',
 });
 

@@ -106,6 +106,33 @@ describe('attacks on the account at the exchange', () => {
     expect(await isHeld('BTC')).toBe(false);
   });
 
+  it('G: members can end a foreign withdrawal that the exchange lists no more', async () => {
+    const reference = await watched.withdraw('BTC', 'BTC', { gross: '2', fee: '0.0005', address: stranger });
+    await watched.turn(2);
+    await expect(classify({ kind: 'withdrawal', reference }, 'cost')).rejects.toThrow(/wait until it is$/);
+    watched.account.hidden.add(reference);
+    watched.account.add('BTC', '2');
+    for (let day = 0; day < 3; day++) {
+      watched.gateway.clock.advance(86_400_000);
+      await watched.turn(2);
+    }
+    expect(await isHeld('BTC')).toBe(true);
+    await classify({ kind: 'withdrawal', reference }, 'cost');
+    expect(await isHeld('BTC')).toBe(false);
+    expect(await watched.differences()).toEqual([]);
+  });
+
+  it('H: members can end a withdrawal that stays pending and never arrives', async () => {
+    const reference = await watched.withdraw('BTC', 'BTC', { gross: '2', fee: '0.0005' });
+    await watched.turn(2);
+    watched.gateway.clock.advance(4 * 86_400_000);
+    await watched.turn(3);
+    expect(await watched.transfers()).toEqual([{ reference, state: 'asked', problem: 'not_arrived' }]);
+    await classify({ kind: 'withdrawal', reference }, 'cost');
+    expect(await watched.booked('transit', 'BTC')).toBe('0');
+    expect(await watched.differences()).toEqual([]);
+  });
+
   it('H: members can end a withdrawal that never arrives', async () => {
     const reference = await watched.withdraw('BTC', 'BTC', {
       ...{ gross: '2', fee: '0.0005', txid: txidOf(9), state: 'done', told: 'Success' },

@@ -592,7 +592,7 @@ export type TradeState =
 export type TreasuryTransferProblem =
   /** It arrived, although the exchange says that it gave the coins back. */
   | 'ARRIVED_AFTER_END'
-  /** The exchange says that it was paid, and nothing has arrived a day later. */
+  /** Nothing has arrived, a day after it was paid or three days after it began. */
   | 'NOT_ARRIVED'
   /** Less arrived than left. */
   | 'SHORT_ARRIVAL';
