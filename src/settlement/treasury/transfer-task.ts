@@ -11,7 +11,7 @@ import { Deposit } from '../rows/deposit.entity.ts';
 import { TreasuryTransfer } from '../rows/treasury-transfer.entity.ts';
 import { VenueMovement } from '../rows/venue-movement.entity.ts';
 import { isConfirmed } from '../rules/credit.ts';
-import { creditFunding, isWatchedSql, matchFunding } from '../rules/funding.ts';
+import { creditFunding, fundingWaits, matchFunding } from '../rules/funding.ts';
 import type { ScannedTo } from '../rules/settling.ts';
 import { type ChainLease, LeaseLost } from '../turns/chain-lease.ts';
 import type { ChainTask } from '../turns/chain-task.ts';
@@ -79,6 +79,7 @@ export class TransferTask implements ChainTask {
   readonly #options: TransferTaskOptions;
   /** When each chain was asked last about transactions of the hot wallet. */
   readonly #lookedMs = new Map<string, number>();
+  #watched: { readonly atMs: number; readonly is: Promise<boolean> } | null = null;
 
   constructor(options: TransferTaskOptions) {
     this.#options = options;
@@ -86,7 +87,7 @@ export class TransferTask implements ChainTask {
 
   async run(adapter: ChainAdapter, lease: ChainLease): Promise<void> {
     const { orm, onCrashPoint } = this.#options;
-    if (!(await this.#hasWork(orm.em.fork(), adapter.chain))) return;
+    if (!(await this.#isWatched()) || !(await this.#hasWork(orm.em.fork(), adapter.chain))) return;
     const looks = await this.#look(adapter);
     if (looks.length > 0) await onCrashPoint('transfer.looked');
     for (let round = 0; round < mostRounds; round++) {
@@ -98,11 +99,21 @@ export class TransferTask implements ChainTask {
     }
   }
 
+  /** Whether an account at an exchange is read, looked up once for all chains. */
+  async #isWatched(): Promise<boolean> {
+    const { orm, clock } = this.#options;
+    const nowMs = clock.now().getTime();
+    if (this.#watched === null || Math.abs(nowMs - this.#watched.atMs) >= this.everySec * 1_000) {
+      this.#watched = { atMs: nowMs, is: fundingWaits(orm.em.fork()) };
+    }
+    return this.#watched.is;
+  }
+
   /** One cheap statement for the many runs without anything to do. */
   async #hasWork(em: EntityManager, chain: string): Promise<boolean> {
     const [row] = await sql<{ has_work: boolean }>(
       em,
-      `select ${isWatchedSql} and (
+      `select (
          exists (select from deposit where chain = ? and purpose = 'funding' and state = 'mined')
          or exists (select from treasury_transfer where chain = ? and state not in ('done', 'returned'))
          or exists (select from venue_movement where kind = 'deposit' and part = 'open')

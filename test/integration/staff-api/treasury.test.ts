@@ -83,7 +83,8 @@ describe('the account at the exchange', () => {
       state: 'PROPOSED',
       venue: 'kraken',
       movementKind: null,
-      reference: null,
+      // The digest of what it books.
+      reference: expect.stringMatching(/^[0-9a-f]{64}$/),
       coin: null,
       amount: null,
       class: null,
@@ -120,7 +121,7 @@ describe('the account at the exchange', () => {
         staff_id: operator.id,
         target: 'venue:kraken',
         reason: 'checked with its page',
-        after: { action: id, state: 'proposed' },
+        after: { action: id, state: 'proposed', reference: data.venueOpeningPropose.reference },
       },
       {
         operation: 'actionApprove',

@@ -56,6 +56,9 @@ export class ListedAccount implements VenueSource {
   }
 }
 
+/** The chains on which tests move coins. */
+const usedChains = ['bitcoin', 'litecoin', 'ethereum', 'tron'];
+
 /** A gateway that watches an account whose lists a test writes, one turn at a time. */
 export class ListedBooks<Gateway extends BooksGateway> extends AccountBooks<Gateway> {
   readonly account: ListedAccount;
@@ -106,14 +109,15 @@ export class ListedBooks<Gateway extends BooksGateway> extends AccountBooks<Gate
     }
   }
 
-  /** Matches transfers on every chain that this worker holds. */
+  /** Matches transfers on the chains that tests use. */
   async match(): Promise<void> {
-    for (const adapter of this.gateway.settlement.adapters.values()) {
-      const [row] = await this.gateway.query<{ fence: string }>(
-        'select fence::text as fence from chain_state where chain = $1',
-        [adapter.chain],
-      );
-      await this.treasury.transfers.run(adapter, { chain: adapter.chain, fence: row?.fence ?? '' });
+    const fences = await this.gateway.query<{ chain: string; fence: string }>(
+      'select chain, fence::text as fence from chain_state where chain = any($1)',
+      [usedChains],
+    );
+    for (const lease of fences) {
+      const adapter = this.gateway.settlement.adapters.get(lease.chain);
+      if (adapter) await this.treasury.transfers.run(adapter, lease);
     }
   }
 
