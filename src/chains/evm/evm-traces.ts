@@ -50,13 +50,14 @@ function collect(call: Record<string, unknown>, moves: InternalMove[], depth: nu
   if (depth > maxDepth) throw unsound(`a trace of more than ${maxDepth} calls inside each other`);
   if (typeof call.error === 'string') return;
   if (call.error !== undefined) throw unsound('a trace that fails without a reason');
+  // Without it, a call that the node cut off would look like one that moves nothing.
+  if (depth > 0 && typeof call.type !== 'string') throw unsound('a trace without the kind of a call');
   const value = depth === 0 ? 0n : movedValue(call);
   if (value > 0n) {
     // A hard fork may bring a new kind of call. Such a call must not stop the scan of the chain.
     const isMoving = kinds.get(call.type);
     const to = asAddress(call.to, 'recipient of a call');
     const isOther = to !== asAddress(call.from, 'sender of a call');
-    if (isMoving === undefined && typeof call.type !== 'string') throw unsound('a trace without the kind of a call');
     if (isMoving !== false && isOther)
       moves.push({ to, value, ...(isMoving === undefined ? { isUnknown: true } : {}) });
   }

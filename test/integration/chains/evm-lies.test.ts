@@ -187,8 +187,14 @@ describeWithAnvil('a node that lies', () => {
           expect(found.orphaned).toEqual([]);
         },
       ),
-      // The example changes the kind of the inner call to the forwarder's recipient.
-      { numRuns: 120, examples: [['debug_traceBlockByHash', 1, 36, '0x']] },
+      // The examples change the kind of the inner call to the forwarder's recipient, and the whole call.
+      {
+        numRuns: 120,
+        examples: [
+          ['debug_traceBlockByHash', 1, 36, '0x'],
+          ['debug_traceBlockByHash', 1, 7_109, {}],
+        ],
+      },
     );
     // Where the junk lands is chance; some of it must have been refused.
     expect(refused).toBeGreaterThan(0);
