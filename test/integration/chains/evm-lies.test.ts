@@ -187,7 +187,7 @@ describeWithAnvil('a node that lies', () => {
           expect(found.orphaned).toEqual([]);
         },
       ),
-      // The examples change the kind of the inner call to the forwarder's recipient, and the whole call.
+      // The examples change the inner call to the forwarder's recipient: its kind, and all of it.
       {
         numRuns: 120,
         examples: [
