@@ -213,7 +213,7 @@ export class SandboxVenue {
     return { to: address, tag, contract: asset.contract, amount: toUnits(paid, asset.decimals) };
   }
 
-  /** A withdrawal is done with its block. One whose transaction was dropped is paid anew. */
+  /** A withdrawal is done with its block. One whose transaction was dropped is paid again. */
   async #follow(row: ImitatedMovement, payment: ImitatedPayment, em: EntityManager): Promise<void> {
     const tx = await movedBy(em, chainOf(row), payment.txid ?? '');
     if (tx?.state === 'mined') row.state = 'done';

@@ -203,7 +203,7 @@ describe.each([
     expect(await changed(before)).toBe('-1.5');
   });
 
-  it('pays a withdrawal anew whose transaction was dropped', async () => {
+  it('pays a withdrawal again whose transaction was dropped', async () => {
     await withdrawal();
     await step();
     const { txid: first } = await only('withdrawal');

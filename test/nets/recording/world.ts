@@ -168,7 +168,7 @@ const priceMs = 5_000;
 /** States that the blocks of other orders would end. */
 const passing = ['sending', 'refunding', 'confirming'];
 
-/** An account at an exchange that no worker reads any more, as it was left. */
+/** An account at an exchange that no worker reads any more. */
 const exchangeRows = `
   with account as (
     insert into venue_account (venue, is_watched, watched_from, listed_at, balances_at, opened_at, failing_since, failure)

@@ -73,7 +73,7 @@ export class ListedBooks<Gateway extends BooksGateway> extends AccountBooks<Gate
     this.account = account;
   }
 
-  /** Opens what watches the account anew, as a process does that was started again. */
+  /** Opens what watches the account again, as a restarted process does. */
   async restart(): Promise<void> {
     const { app, clock, settlement } = this.gateway;
     const onTreasuryCrashPoint = (name: TreasuryCrashPoint): void => {
