@@ -870,6 +870,7 @@ create table payment_attempt (
   sent_at timestamp with time zone,
   dead_at timestamp with time zone,
   dead_why text,
+  expires_at timestamp with time zone,
   constraint payment_attempt_pkey PRIMARY KEY (payment_id, attempt),
   constraint payment_attempt_attempt_check CHECK ((attempt > 0)),
   constraint payment_attempt_chain_txid_key UNIQUE (chain, txid),
@@ -877,6 +878,7 @@ create table payment_attempt (
   constraint payment_attempt_check1 CHECK (((sent_at IS NULL) OR (raw IS NOT NULL))),
   constraint payment_attempt_check2 CHECK (((dead_at IS NULL) = (dead_why IS NULL))),
   constraint payment_attempt_fee_check CHECK ((fee >= (0)::numeric)),
+  constraint payment_attempt_one_expiry CHECK (((expires_at IS NULL) OR (expires_at_height IS NULL))),
   constraint payment_attempt_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payment(id),
   constraint payment_attempt_reserves_check CHECK ((cardinality(reserves) > 0))
 );
@@ -1768,10 +1770,14 @@ CREATE OR REPLACE FUNCTION public.keep_attempt()
  LANGUAGE plpgsql
 AS $function$
 begin
-  if (new.payment_id, new.attempt, new.chain, new.payload, new.reserves, new.fee)
-       is distinct from (old.payment_id, old.attempt, old.chain, old.payload, old.reserves, old.fee)
+  if (new.payment_id, new.attempt, new.chain, new.payload, new.reserves, new.fee,
+      new.expires_at_height, new.expires_at)
+       is distinct from (old.payment_id, old.attempt, old.chain, old.payload, old.reserves, old.fee,
+                         old.expires_at_height, old.expires_at)
      or (old.raw is not null and (new.raw, new.txid) is distinct from (old.raw, old.txid))
-     or (old.dead_at is not null and new.dead_at is distinct from old.dead_at) then
+     -- One that counted as dead, and is found in a block after all, is alive again.
+     or (old.dead_at is not null and new.dead_at is distinct from old.dead_at
+         and not (new.dead_at is null and new.mined_height is not null)) then
     raise exception 'a payment attempt is written once' using errcode = 'restrict_violation';
   end if;
   return new;

@@ -8,7 +8,7 @@ import { takeDataDirLock } from '../base/db/embedded/data-dir-lock.ts';
 import { errorCode, ignoreMissing } from '../base/db/error-code.ts';
 import { errorMembers, type Log } from '../base/log.ts';
 import { type DepositMode, networkById } from '../chains/networks/networks.ts';
-import type { PaymentIntent, PreparedTx } from '../chains/port/chain-adapter.ts';
+import type { Expiry, PaymentIntent, PreparedTx } from '../chains/port/chain-adapter.ts';
 import { maxRequestBytes, type Signer, SignerError } from '../chains/port/signer.ts';
 import type { DepositKeys } from './deposit-keys.ts';
 import { SignerGuard } from './guard.ts';
@@ -291,6 +291,13 @@ async function readBody(req: IncomingMessage, hmac: Hmac): Promise<{ body: Buffe
   return { body: size <= maxRequestBytes ? Buffer.concat(chunks) : null, proof: hmac.digest('hex') };
 }
 
+/** Reads when a transaction expires: by height, or by time. */
+function expiryOf(members: Members): Expiry {
+  return members.value('height') === undefined
+    ? { timeMs: members.integer('timeMs') }
+    : { height: members.integer('height') };
+}
+
 /** Reads the transaction of a request. */
 function transactionOf(body: Members): { chain: string; intent: PaymentIntent; tx: PreparedTx } {
   const intent = new Members('intent', body.value('intent'));
@@ -310,7 +317,8 @@ function transactionOf(body: Members): { chain: string; intent: PaymentIntent; t
       payload: tx.text('payload'),
       reserves: tx.texts('reserves'),
       fee: tx.coins('fee'),
-      expiresAt: tx.value('expiresAt') === null ? null : tx.integer('expiresAt'),
+      expiresAt:
+        tx.value('expiresAt') === null ? null : expiryOf(new Members('expiresAt of tx', tx.value('expiresAt'))),
     },
   };
 }

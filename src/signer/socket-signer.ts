@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { systemMs } from '../base/clock.ts';
 import { errorCode } from '../base/db/error-code.ts';
-import type { PaymentIntent, PreparedTx, SignedTx } from '../chains/port/chain-adapter.ts';
+import type { Expiry, PaymentIntent, PreparedTx, SignedTx } from '../chains/port/chain-adapter.ts';
 import { type Signer, SignerError } from '../chains/port/signer.ts';
 import type { DepositKeys } from './deposit-keys.ts';
 import type { TellsLimits } from './limits.ts';
@@ -186,6 +186,11 @@ function isName(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
+function isExpiry(value: unknown): value is Expiry {
+  const [one, ...others] = isObject(value) ? Object.entries(value) : [];
+  return others.length === 0 && (one?.[0] === 'height' || one?.[0] === 'timeMs') && Number.isSafeInteger(one[1]);
+}
+
 function isSignedTx(value: unknown): value is SignedTx {
   return (
     isObject(value) &&
@@ -193,6 +198,6 @@ function isSignedTx(value: unknown): value is SignedTx {
     isName(value.raw) &&
     Array.isArray(value.reserves) &&
     value.reserves.every(isName) &&
-    (value.expiresAt === null || Number.isSafeInteger(value.expiresAt))
+    (value.expiresAt === null || isExpiry(value.expiresAt))
   );
 }

@@ -1,5 +1,5 @@
 /** All migrations, in order. A merged one is never edited. */
-export const migrationNames = ['0001-baseline', '0002-exchange-account'] as const;
+export const migrationNames = ['0001-baseline', '0002-exchange-account', '0003-attempt-expiry'] as const;
 
 export type MigrationName = (typeof migrationNames)[number];
 

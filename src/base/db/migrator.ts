@@ -3,10 +3,12 @@ import type { Constructor, MikroORM } from '@mikro-orm/postgresql';
 import { type MigrationName, migrationNames, migrationTable } from './migration-names.ts';
 import { Migration0001Baseline } from './migrations/0001-baseline.ts';
 import { Migration0002ExchangeAccount } from './migrations/0002-exchange-account.ts';
+import { Migration0003AttemptExpiry } from './migrations/0003-attempt-expiry.ts';
 
 const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0001-baseline': Migration0001Baseline,
   '0002-exchange-account': Migration0002ExchangeAccount,
+  '0003-attempt-expiry': Migration0003AttemptExpiry,
 };
 
 /** Makes the migrator, which runs the migrations that a database lacks. */

@@ -35,7 +35,7 @@ import { EvmPreparation } from './evm-preparation.ts';
 import { evmSpend } from './evm-spend.ts';
 import { evmStatus, finalBlock } from './evm-status.ts';
 import type { WatchedTokens } from './evm-transfers.ts';
-import { openEvmTx } from './evm-tx.ts';
+import { evmTraits, openEvmTx } from './evm-tx.ts';
 
 export interface EvmAdapterOptions {
   readonly network: EvmNetwork;
@@ -53,7 +53,7 @@ export interface EvmAdapterOptions {
 /** The port to one chain of the Ethereum kind. */
 export class EvmAdapter implements ChainAdapter {
   readonly chain: string;
-  readonly model = 'accounts';
+  readonly traits = evmTraits;
   readonly finalityDepth: number;
   readonly reorgWindow: number;
   readonly startHeight: number;

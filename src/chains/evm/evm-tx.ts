@@ -3,9 +3,19 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { parseTransaction, serializeTransaction } from 'viem/utils';
 import { encodeEvm } from '../addresses/evm.ts';
-import type { Reservation } from '../port/chain-adapter.ts';
+import type { ChainTraits, Reservation } from '../port/chain-adapter.ts';
 
 type Hex = `0x${string}`;
+
+/** A payment dies when another transaction takes its nonce. */
+export const evmTraits: ChainTraits = {
+  ledger: 'accounts',
+  mempool: true,
+  reorgs: true,
+  death: { conflict: true, expiry: 'none' },
+  exclusive: true,
+  furtherAttempts: 3,
+};
 
 /** A transaction of EIP-1559 without an access list, the only kind that is built here. */
 export interface EvmTx {

@@ -125,14 +125,28 @@ export interface SweepCost {
   readonly lacking: bigint;
 }
 
+/**
+ * When a transaction can no longer confirm: in no block above a height, or in no block on top of one
+ * whose time is `timeMs` or later.
+ */
+export type Expiry = { readonly height: number } | { readonly timeMs: number };
+
 /** An unsigned transaction. */
 export interface PreparedTx {
   readonly payload: string;
   readonly reserves: readonly Reservation[];
   /** In the chain's own coin. */
   readonly fee: bigint;
-  /** The transaction can no longer confirm above this height; null when it never expires. */
-  readonly expiresAt: number | null;
+  /** Null when the transaction never expires. */
+  readonly expiresAt: Expiry | null;
+}
+
+/** An earlier attempt of a payment, which is dead. */
+export interface EarlierTx {
+  readonly payload: string;
+  readonly reserves: readonly Reservation[];
+  readonly expiresAt: Expiry | null;
+  readonly why: 'conflict' | 'expired';
 }
 
 /** A signed transaction. It is stored before any other process or node sees it. */
@@ -140,7 +154,7 @@ export interface SignedTx {
   readonly txid: string;
   readonly raw: string;
   readonly reserves: readonly Reservation[];
-  readonly expiresAt: number | null;
+  readonly expiresAt: Expiry | null;
 }
 
 /**
@@ -154,8 +168,12 @@ export interface Broadcast {
 }
 
 export type TxStatus =
+  /** The node cannot tell. */
   | { readonly state: 'unknown' }
+  /** A node shows that it waits for a block. */
   | { readonly state: 'mempool' }
+  /** In no block, on a chain that does not show what waits: it may still come until its expiry. */
+  | { readonly state: 'waiting'; readonly until: Expiry }
   | {
       readonly state: 'mined';
       readonly height: number;
@@ -215,14 +233,39 @@ export interface NodeReport {
   readonly problems: readonly string[];
 }
 
-export interface ChainAdapter {
-  /** As in the table of networks: 'bitcoin', 'ethereum'. */
-  readonly chain: string;
+/** What a chain does and does not do. Settlement asks this, and never for the kind of chain. */
+export interface ChainTraits {
   /**
    * Whether an address has a balance, or outputs that are spent whole. This decides the sources of
    * a sweep.
    */
-  readonly model: 'accounts' | 'outputs';
+  readonly ledger: 'accounts' | 'outputs';
+  /**
+   * Whether transactions that wait for a block are visible. Without it, `status` answers 'waiting'
+   * for them.
+   */
+  readonly mempool: boolean;
+  /** Whether a scan reads blocks that a reorg may still remove. */
+  readonly reorgs: boolean;
+  /** How a transaction that is in no block dies. */
+  readonly death: {
+    /** Another transaction can spend what it reserves. */
+    readonly conflict: boolean;
+    readonly expiry: 'none' | 'height' | 'time';
+  };
+  /**
+   * Whether the attempts of a payment reserve the same, so that the chain confirms at most one of
+   * them. Without it, a further attempt rests on the death of the earlier ones alone.
+   */
+  readonly exclusive: boolean;
+  /** The most attempts of a payment that do not exclude each other. */
+  readonly furtherAttempts: number;
+}
+
+export interface ChainAdapter {
+  /** As in the table of networks: 'bitcoin', 'ethereum'. */
+  readonly chain: string;
+  readonly traits: ChainTraits;
   /**
    * Confirmations that make a payment final. Where the chain itself tells finality, `status` asks
    * it. This number is then the least that a deposit waits, and the one shown.
@@ -247,11 +290,12 @@ export interface ChainAdapter {
    */
   scan(cursor: Cursor, maxBlocks: number): Promise<ScanResult>;
   /**
-   * Transfers in the mempool: a hint for display, never credited.
+   * Transfers in the mempool: a hint for display, never credited. Absent where `traits.mempool` is
+   * false.
    *
    * @param known Transactions that an earlier poll found waiting.
    */
-  pending(known: readonly string[]): Promise<Pending>;
+  pending?(known: readonly string[]): Promise<Pending>;
   /** Balances of the holdings in the newest block, in the same order. */
   balances(holdings: readonly Holding[], contract: string | null): Promise<readonly bigint[]>;
   /** The wallet from which payments are made. */
@@ -259,8 +303,11 @@ export interface ChainAdapter {
   /**
    * Builds an unsigned transaction that spends nothing in `held`, and leaves enough for the
    * payments there.
+   *
+   * @param earlier The payment's dead attempts, oldest first. Where attempts exclude each other and
+   *   the newest one expired, its reservations are used again.
    */
-  prepare(intent: PaymentIntent, held: Held): Promise<PreparedTx>;
+  prepare(intent: PaymentIntent, held: Held, earlier?: readonly EarlierTx[]): Promise<PreparedTx>;
   /**
    * Builds a transaction for the same payment at a higher fee, which replaces one that waits too
    * long. It spends all inputs of the old one, so that at most one of the two can confirm. Null

@@ -20,7 +20,7 @@ import {
 import { txidDigits } from '../port/txid.ts';
 import type { ForcedProblem } from './forced-payments.ts';
 import type { SandboxChain, SandboxRange } from './sandbox-chain.ts';
-import { decodePayload, encodePayload } from './sandbox-tx.ts';
+import { decodePayload, encodePayload, sandboxTraits } from './sandbox-tx.ts';
 import type { SandboxTxFacts } from './tx-facts.ts';
 
 export interface SandboxAdapterOptions {
@@ -41,7 +41,7 @@ const uncertain: Broadcast = { outcome: 'uncertain', code: 'unreachable' };
 /** The adapter of one sandbox chain. */
 export class SandboxAdapter implements ChainAdapter {
   readonly chain: string;
-  readonly model = 'accounts';
+  readonly traits = sandboxTraits;
   readonly finalityDepth = 2;
   readonly reorgWindow = 100;
   readonly startHeight = 0;

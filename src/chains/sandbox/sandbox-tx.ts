@@ -3,6 +3,17 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { base58 } from '@scure/base';
+import type { ChainTraits } from '../port/chain-adapter.ts';
+
+/** A payment dies when another transaction takes its nonce. */
+export const sandboxTraits: ChainTraits = {
+  ledger: 'accounts',
+  mempool: true,
+  reorgs: true,
+  death: { conflict: true, expiry: 'none' },
+  exclusive: true,
+  furtherAttempts: 3,
+};
 
 /** The payload that a sandbox account signs. Amounts are decimal strings in the smallest unit. */
 export interface SandboxPayload {

@@ -30,7 +30,7 @@ import { txidDigits } from '../port/txid.ts';
 import { outpointKey, outpointOf } from './outpoint.ts';
 import { UtxoBuilder } from './utxo-builder.ts';
 import { rpcCode, UtxoNode } from './utxo-node.ts';
-import { totalOf } from './utxo-psbt.ts';
+import { totalOf, utxoTraits } from './utxo-psbt.ts';
 import { scriptOfAddress } from './utxo-script.ts';
 import { UtxoSource } from './utxo-source.ts';
 import { utxoSpend } from './utxo-spend.ts';
@@ -60,7 +60,7 @@ const scanAddresses = 500;
  */
 export class UtxoAdapter implements ChainAdapter {
   readonly chain: string;
-  readonly model = 'outputs';
+  readonly traits = utxoTraits;
   readonly finalityDepth: number;
   readonly reorgWindow: number;
   readonly startHeight: number;

@@ -176,7 +176,7 @@ async function movedUnbooked(
   }
   const paid = new Set<string>();
   const twice = new Set<string>();
-  const statuses = await inParallel(attempts, ({ txid, raw, reserves, expires_at: expiresAt }) =>
+  const statuses = await inParallel(attempts, ({ txid, raw, reserves, expires: expiresAt }) =>
     adapter.status({ txid, raw, reserves, expiresAt }),
   );
   for (const [index, attempt] of attempts.entries()) {

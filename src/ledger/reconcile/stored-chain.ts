@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Big } from '../../base/money.ts';
 import { allNetworks } from '../../chains/networks/networks.ts';
+import type { Expiry } from '../../chains/port/chain-adapter.ts';
 import { assetName, type ChainAsset } from './assets.ts';
 import { readScannerState, type ScanAhead } from './scan-ahead.ts';
 
@@ -34,7 +35,7 @@ export interface AttemptRow {
   readonly txid: string;
   readonly raw: string;
   readonly reserves: string[];
-  readonly expires_at: number | null;
+  readonly expires: Expiry | null;
 }
 
 /**
@@ -123,7 +124,10 @@ export async function readStoredChain(
   );
   const attempts = await em.execute<AttemptRow[]>(
     `select p.id as payment, p.kind, a.fee::text as fee, p.coin, p.network, p.amount::text as amount, a.txid, a.raw,
-            to_jsonb(a.reserves) as reserves, a.expires_at_height::int as expires_at
+            to_jsonb(a.reserves) as reserves, case when a.expires_at is not null
+                 then jsonb_build_object('timeMs', (extract(epoch from a.expires_at) * 1000)::bigint)
+                 when a.expires_at_height is not null
+                 then jsonb_build_object('height', a.expires_at_height) end as expires
        from payment p join payment_attempt a on a.payment_id = p.id
       where p.chain = ? and p.state not in ('confirmed', 'dead') and a.raw is not null
         and not exists (select 1 from ledger_transaction x

@@ -6,6 +6,7 @@ import { Big, fromUnits, toUnits } from '../../base/money.ts';
 import type {
   Broadcast,
   ChainAdapter,
+  Expiry,
   Held,
   PaymentIntent,
   PreparedTx,
@@ -111,9 +112,10 @@ export class PaymentTransactions {
   }
 
   /** The unsigned transaction of an attempt, as its adapter built it. */
-  prepared({ payload, reserves, fee, chain, expiresAtHeight }: PaymentAttempt): PreparedTx {
+  prepared(attempt: PaymentAttempt): PreparedTx {
+    const { payload, reserves, fee, chain } = attempt;
     const { decimals } = this.#options.catalogue.gasCoin(chain);
-    return { payload, reserves, fee: toUnits(fee, decimals), expiresAt: expiresAtHeight };
+    return { payload, reserves, fee: toUnits(fee, decimals), expiresAt: expiryOf(attempt) };
   }
 
   /** Why a payment waits for lower fees. Null while its transaction is cheap enough. */
@@ -198,7 +200,8 @@ export class PaymentTransactions {
       payload: tx.payload,
       reserves: [...tx.reserves],
       fee: new Big(fromUnits(tx.fee, catalogue.gasCoin(payment.chain).decimals)).toFixed(),
-      expiresAtHeight: tx.expiresAt,
+      expiresAtHeight: tx.expiresAt !== null && 'height' in tx.expiresAt ? tx.expiresAt.height : null,
+      expiresAt: tx.expiresAt !== null && 'timeMs' in tx.expiresAt ? new Date(tx.expiresAt.timeMs) : null,
       txid: null,
       raw: null,
       minedHeight: null,
@@ -395,7 +398,17 @@ export function newestOf(alive: readonly PaymentAttempt[]): PaymentAttempt {
   return attempt;
 }
 
-export function signedTx({ txid, raw, reserves, expiresAtHeight }: PaymentAttempt): SignedTx {
+export function signedTx(attempt: PaymentAttempt): SignedTx {
+  const { txid, raw, reserves } = attempt;
   if (txid === null || raw === null) throw new Error('the attempt is not signed');
-  return { txid, raw, reserves, expiresAt: expiresAtHeight };
+  return { txid, raw, reserves, expiresAt: expiryOf(attempt) };
+}
+
+/** When the attempt can no longer confirm; null when it never expires. */
+export function expiryOf({
+  expiresAtHeight,
+  expiresAt,
+}: Pick<PaymentAttempt, 'expiresAtHeight' | 'expiresAt'>): Expiry | null {
+  if (expiresAt !== null) return { timeMs: expiresAt.getTime() };
+  return expiresAtHeight === null ? null : { height: expiresAtHeight };
 }

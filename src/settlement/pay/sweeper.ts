@@ -73,7 +73,7 @@ export class Sweeper implements ChainTask {
   async run(adapter: ChainAdapter, lease: ChainLease): Promise<void> {
     const from = this.#options.sweepFrom.get(adapter.chain);
     if (from === undefined) return;
-    if (adapter.model === 'outputs') await unlessRefused(() => this.#sweepOutputs(adapter, lease, from));
+    if (adapter.traits.ledger === 'outputs') await unlessRefused(() => this.#sweepOutputs(adapter, lease, from));
     else await this.#sweepAccounts(adapter, lease, from);
   }
 

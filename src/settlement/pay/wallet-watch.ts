@@ -49,7 +49,7 @@ export class WalletWatch implements ChainTask {
    * the chain for it.
    */
   async #balance(adapter: ChainAdapter, contract: string | null): Promise<bigint> {
-    if (adapter.model === 'outputs') {
+    if (adapter.traits.ledger === 'outputs') {
       const outputs = await ownOutputs(this.#options.orm).hot(adapter.chain);
       return outputs.reduce((sum, { amount }) => sum + amount, 0n);
     }

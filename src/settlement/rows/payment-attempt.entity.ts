@@ -26,6 +26,10 @@ export class PaymentAttempt {
   @Property({ type: 'integer', nullable: true })
   expiresAtHeight!: number | null;
 
+  /** At most one of the height and the time is there. */
+  @Property({ type: 'timestamptz', nullable: true })
+  expiresAt!: Date | null;
+
   @Property({ type: 'text', nullable: true })
   txid!: string | null;
 

@@ -302,10 +302,10 @@ function keysOf(transfers: readonly Transfer[]): ReadonlySet<string> {
   return new Set(transfers.map(({ key }) => key));
 }
 
-/** A node without mempool data can still serve its blocks. */
+/** A chain or a node without mempool data can still serve its blocks. */
 async function pendingOf(adapter: ChainAdapter, known: readonly string[]): Promise<Pending> {
   try {
-    return await adapter.pending(known);
+    return (await adapter.pending?.(known)) ?? { transfers: [], left: new Set() };
   } catch (error) {
     if (error instanceof ChainError) return { transfers: [], left: new Set() };
     throw error;

@@ -164,7 +164,7 @@ export class ScanStore {
     const undone = [...result.orphaned.map(({ hash }) => hash), ...before.unsettled].filter(
       (hash) => !onChain.has(hash),
     );
-    const spends = adapter.model === 'outputs' ? spendsOf(blocks) : [];
+    const spends = adapter.traits.ledger === 'outputs' ? spendsOf(blocks) : [];
     const isEmpty = undone.length + found.own.length + found.mended.length + found.gone.size + spends.length === 0;
     if (isEmpty && before.unsettled.length === 0) {
       const step = stepOf(adapter, lease, position, result, look, clock.now());
@@ -175,7 +175,7 @@ export class ScanStore {
       ...found,
       own: found.own.filter(({ transfer }) => !change.has(transfer.key)),
     });
-    const outputs = adapter.model === 'outputs' ? outputsOf(found.own) : [];
+    const outputs = adapter.traits.ledger === 'outputs' ? outputsOf(found.own) : [];
     const whole: Part = { undone, gone: [...found.gone], arrivals, leftOut, outputs, spends, change: [...change] };
     const isSmall =
       Math.max(arrivals.length, outputs.length) <= maxTransfers && !(await this.#hasMany(adapter, undone));
@@ -209,7 +209,7 @@ export class ScanStore {
     await this.#undo(scan, { ...before, orphaned: [], blocks: [] }, undone, { unsettled: before.unsettled });
     await this.#wakeTouched(scan);
     await this.#step(scan, moved, { ...nothing, undone }, null, async (em) => {
-      if (adapter.model === 'outputs') await forgetOutputsAbove(em, adapter.chain, height);
+      if (adapter.traits.ledger === 'outputs') await forgetOutputsAbove(em, adapter.chain, height);
     });
   }
 
@@ -391,7 +391,7 @@ export class ScanStore {
     const { log } = this.#options;
     const { chain, to, now } = step;
     const look: ScanTimes = { ...times, now, toleranceSec: adapter.blockToleranceSec };
-    if (adapter.model === 'outputs') {
+    if (adapter.traits.ledger === 'outputs') {
       await forgetOutputs(em, chain, undone);
       await recordOutputs(em, chain, outputs, spends);
       await forgetFunding(em, chain, change);

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { evmTraits } from '../../../src/chains/evm/evm-tx.ts';
 import { type ChainAdapter, ChainError } from '../../../src/chains/port/chain-adapter.ts';
+import { utxoTraits } from '../../../src/chains/utxo/utxo-psbt.ts';
 import { showDeadPayment } from '../../../src/settlement/pay/payment-follower.ts';
 import { Sweeper } from '../../../src/settlement/pay/sweeper.ts';
 import { Payment } from '../../../src/settlement/rows/payment.entity.ts';
@@ -102,7 +104,7 @@ describe('sweeps of a chain of outputs', () => {
 
   it('sweep many deposits completely, some at a time', async () => {
     await depositOutputs(150);
-    const turn = await turnsOf({ ...litecoin, says: { model: 'outputs' } });
+    const turn = await turnsOf({ ...litecoin, says: { traits: utxoTraits } });
     for (let turns = 0; turns < 10; turns += 1) await turn();
     const [all] = await gateway.query<{ amount: string; outputs: number; deposits: number }>(
       `select trim_scale(sum(amount))::text as amount, sum(cardinality(sources))::int as outputs,
@@ -114,7 +116,7 @@ describe('sweeps of a chain of outputs', () => {
 
   it('sweep a deposit of many outputs completely, some at a time', async () => {
     const keys = await depositOfOutputs(70);
-    const turn = await turnsOf({ ...litecoin, says: { model: 'outputs' } });
+    const turn = await turnsOf({ ...litecoin, says: { traits: utxoTraits } });
     const swept: (number | undefined)[] = [];
     for (let turns = 0; turns < 5; turns += 1) {
       await turn();
@@ -133,7 +135,7 @@ describe('sweeps of a chain of outputs', () => {
 
   it('take what a dead sweep left of a deposit whose last outputs another one took', async () => {
     const keys = await depositOfOutputs(40);
-    const turn = await turnsOf({ ...litecoin, says: { model: 'outputs' } });
+    const turn = await turnsOf({ ...litecoin, says: { traits: utxoTraits } });
     await turn();
     await turn();
     const em = gateway.app.orm.em.fork();
@@ -155,7 +157,7 @@ describe('sweeps of a chain of outputs', () => {
     await depositOutputs(3, 1_999);
     const turn = await turnsOf({
       ...litecoin,
-      says: { model: 'outputs', sweepCost: async () => ({ fee: 6_000n, perSource: 1_000n, lacking: 0n }) },
+      says: { traits: utxoTraits, sweepCost: async () => ({ fee: 6_000n, perSource: 1_000n, lacking: 0n }) },
     });
     for (let turns = 0; turns < 3; turns += 1) await turn();
     expect(await swept()).toEqual([kept.sort()]);
@@ -168,7 +170,7 @@ describe('sweeps of a chain of outputs', () => {
     const turn = await turnsOf({
       ...litecoin,
       says: {
-        model: 'outputs',
+        traits: utxoTraits,
         sweepCost: async () => {
           if (isRefused) throw new ChainError('fee_above_maximum', 'too dear', { isOfChain: true });
           return { fee, perSource: 1n, lacking: 0n };
@@ -186,7 +188,7 @@ describe('sweeps of a chain of outputs', () => {
 
   it('that the chain refused are decided anew after an hour, and keep no others waiting', async () => {
     const refused = await depositOutputs(32, 200_000_000);
-    const turn = await turnsOf({ ...litecoin, says: { model: 'outputs' } });
+    const turn = await turnsOf({ ...litecoin, says: { traits: utxoTraits } });
     await turn();
     await endSweeps('stale_outputs');
     const others = await depositOutputs(2);
@@ -213,7 +215,7 @@ describe('sweeps of a chain of accounts', () => {
     const turn = await turnsOf({
       ...ethereum,
       says: {
-        model: 'accounts',
+        traits: evmTraits,
         finalBalances: async ([address = '']) => ({ block, amounts: [full.includes(address) ? ether : 0n] }),
       },
     });
@@ -233,7 +235,7 @@ describe('sweeps of a chain of accounts', () => {
     const turn = await turnsOf({
       ...ethereum,
       says: {
-        model: 'accounts',
+        traits: evmTraits,
         finalBalances: async () => ({ block, amounts: [ether] }),
         sweepCost: async () => ({ fee, perSource: fee, lacking: 0n }),
       },
@@ -249,7 +251,7 @@ describe('sweeps of a chain of accounts', () => {
     await depositCoins('ethereum', 'ETH', 1, ['a']);
     const turn = await turnsOf({
       ...ethereum,
-      says: { model: 'accounts', finalBalances: async () => ({ block, amounts: [ether] }) },
+      says: { traits: evmTraits, finalBalances: async () => ({ block, amounts: [ether] }) },
     });
     await turn();
     await endSweeps('stale_outputs');

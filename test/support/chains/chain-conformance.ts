@@ -4,6 +4,7 @@ import {
   type Cursor,
   type HotSpend,
   type PaymentIntent,
+  type Pending,
   type PreparedTx,
   type Promised,
   ReorgTooDeep,
@@ -107,8 +108,12 @@ export function describeChainAdapter(name: string, makeHarness: () => Promise<Ch
       return balance((await adapter.hotWallet()).address, contract);
     };
 
+    const waiting = async (known: readonly string[]): Promise<Pending> => {
+      if (!adapter.pending) throw new Error(`${adapter.chain} shows nothing that waits`);
+      return adapter.pending(known);
+    };
     const pendingTo = async (to: string): Promise<Transfer[]> => {
-      const { transfers } = await adapter.pending([]);
+      const { transfers } = await waiting([]);
       return transfers.filter(({ address }) => address === to);
     };
 
@@ -229,12 +234,12 @@ export function describeChainAdapter(name: string, makeHarness: () => Promise<Ch
         const txid = await chain.pay(to, null, null, unit);
         const pending = await pendingTo(to);
         expect(pending).toHaveLength(1);
-        expect((await adapter.pending([txid])).left).toEqual(new Set());
+        expect((await waiting([txid])).left).toEqual(new Set());
         expect(transfersOf(await adapter.scan(cursor, 10))).toEqual([]);
         expect(await balance(to)).toBe(0n);
         await chain.mine(1);
         expect(await pendingTo(to)).toEqual([]);
-        expect((await adapter.pending([txid])).left).toEqual(new Set([txid]));
+        expect((await waiting([txid])).left).toEqual(new Set([txid]));
         expect(transfersOf(await adapter.scan(cursor, 10)).filter(({ address }) => address === to)).toEqual(pending);
         expect(await balance(to)).toBe(unit);
       });
@@ -496,7 +501,7 @@ export function describeChainAdapter(name: string, makeHarness: () => Promise<Ch
       const [deposit] = transfersOf(await adapter.scan(cursor, 20)).filter((found) => found.address === address);
       if (!deposit) throw new Error('the deposit was not found');
       const [before, { address: to }] = [await hotBalance(), await adapter.hotWallet()];
-      const from = [adapter.model === 'accounts' ? address : deposit.key];
+      const from = [adapter.traits.ledger === 'accounts' ? address : deposit.key];
       const tx = await signed(intent({ from, to, amount }));
       expect((await adapter.broadcast(tx)).outcome).toBe('accepted');
       await chain.mine(adapter.finalityDepth);

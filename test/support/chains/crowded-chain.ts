@@ -26,7 +26,7 @@ export class CrowdedChain {
           return async (...args: Parameters<ChainAdapter['scan']>) => crowd(await target.scan(...args));
         }
         if (name === 'pending') {
-          return async (known: readonly string[]) => withWaiting(await target.pending(known), waiting());
+          return async (known: readonly string[]) => withWaiting(await target.pending?.(known), waiting());
         }
         const value = Reflect.get(target, name, target);
         return typeof value === 'function' ? value.bind(target) : value;

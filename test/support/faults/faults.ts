@@ -12,7 +12,10 @@ import { SignerError } from '../../../src/chains/port/signer.ts';
 import type { VenueAnswer } from '../../../src/settlement/rows/liquidity-venue.ts';
 
 /** What waits for a block, and some transfers besides. */
-export function withWaiting({ transfers, left }: Pending, more: readonly Transfer[]): Pending {
+export function withWaiting(
+  { transfers, left }: Pending = { transfers: [], left: new Set() },
+  more: readonly Transfer[] = [],
+): Pending {
   const waiting = new Set(more.map(({ txid }) => txid));
   return { transfers: [...transfers, ...more], left: new Set([...left].filter((txid) => !waiting.has(txid))) };
 }
@@ -91,7 +94,7 @@ export class Faults {
           return async (known: readonly string[]): Promise<Pending> => {
             if (faults.pending) return faults.pending();
             const own = faults.stuck?.chain === target.chain ? [faults.stuck.transfer] : [];
-            return withWaiting(await target.pending(known), own);
+            return withWaiting(await target.pending?.(known), own);
           };
         }
         if (name === 'scan') {

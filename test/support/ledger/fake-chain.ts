@@ -10,6 +10,7 @@ import {
   type Transfer,
   type TxStatus,
 } from '../../../src/chains/port/chain-adapter.ts';
+import { sandboxTraits } from '../../../src/chains/sandbox/sandbox-tx.ts';
 
 export const usdtContract = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
 export const t0 = '2027-01-01T00:00:00Z';
@@ -25,7 +26,7 @@ export class FakeChain implements ChainAdapter {
   readonly blockToleranceSec = 0;
   readonly reorgWindow = 10;
   readonly startHeight = 0;
-  readonly model = 'accounts';
+  readonly traits = sandboxTraits;
   readonly chain: string;
   readonly hot = new Map<string | null, bigint>();
   readonly statuses = new Map<string, TxStatus>();

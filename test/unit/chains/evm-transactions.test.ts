@@ -3,7 +3,7 @@ import { deriveDepositAddress } from '../../../src/chains/addresses/deposit-addr
 import { transferCall } from '../../../src/chains/evm/erc20.ts';
 import { EvmTransactions } from '../../../src/chains/evm/evm-transactions.ts';
 import { decodePayload, type EvmTx, encodePayload, openEvmTx } from '../../../src/chains/evm/evm-tx.ts';
-import type { PaymentIntent, PreparedTx } from '../../../src/chains/port/chain-adapter.ts';
+import type { Expiry, PaymentIntent, PreparedTx } from '../../../src/chains/port/chain-adapter.ts';
 import { SignerError } from '../../../src/chains/port/signer.ts';
 import { SignerKeys } from '../../../src/signer/signer-keys.ts';
 
@@ -45,7 +45,7 @@ interface Case {
   readonly tx: EvmTx;
   readonly fee: bigint;
   readonly reserves: readonly string[];
-  readonly expiresAt: number | null;
+  readonly expiresAt: Expiry | null;
   readonly chain: string;
 }
 
@@ -126,7 +126,7 @@ describe('EvmTransactions', () => {
         'another reservation': { ...sound, reserves: [`nonce:${thief}:9`] },
         'a reservation of another nonce': { ...sound, reserves: [(sound.reserves[0] ?? '').replace(/9$/, '8')] },
         'two reservations': { ...sound, reserves: [...sound.reserves, 'nonce:x:1'] },
-        'an end': { ...sound, expiresAt: 100 },
+        'an end': { ...sound, expiresAt: { height: 100 } },
         'another key': { ...sound, path: isSweep ? hotPath : depositPath },
         'the key of another deposit': { ...sound, path: "m/44'/60'/0'/0/6" },
         'a key of another account': { ...sound, path: "m/44'/60'/2'/0/0" },

@@ -209,7 +209,7 @@ describe.each(chains)('the signer of %s', (chain) => {
       withTold(good, { reserves: keysOf(good.tx).map(() => `outpoint:${keysOf(good.tx)[0]}`) }),
       'reserves',
     ],
-    'an end': [withTold(good, { expiresAt: 100 }), 'expires'],
+    'an end': [withTold(good, { expiresAt: { height: 100 } }), 'expires'],
     'change to another address': [
       withTx(good, { outputs: [to, { ...change, script: elsewhere.script }] }),
       'an address other than',

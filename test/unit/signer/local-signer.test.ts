@@ -154,7 +154,7 @@ describe('a local signer', () => {
     ['no reservation', { tx: { reserves: [] } }, /^the reserves/],
     ['the reservation of another nonce', { tx: { reserves: [`nonce:${own}:4`] } }, /^the reserves/],
     ['one reservation too many', { tx: { reserves: [`nonce:${own}:3`, `nonce:${own}:4`] } }, /^the reserves/],
-    ['an expiry that the bytes lack', { tx: { expiresAt: 77 } }, /^the transaction never expires/],
+    ['an expiry that the bytes lack', { tx: { expiresAt: { height: 77 } } }, /^the transaction never expires/],
     ['an amount of 0', { intent: { amount: 0n }, tx: txOf({ amount: '0' }) }, /^the amount of the payment/],
     ['an amount below 0', { intent: { amount: -1n } }, /^the amount of the payment/],
     ['attempt 0', { intent: { attempt: 0 } }, /^the attempt/],

@@ -183,7 +183,7 @@ export class OutsideFaults {
             process.alive(async () => {
               this.#failIfDue(target.chain, 'pending');
               const own = this.#stuck.filter(({ chain }) => chain === target.chain).map(({ transfer }) => transfer);
-              return withWaiting(await target.pending(known), own);
+              return withWaiting(await target.pending?.(known), own);
             });
         }
         if (name === 'broadcast') return (tx: SignedTx) => process.alive(() => this.#broadcast(target, tx));
