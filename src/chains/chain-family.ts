@@ -1,8 +1,9 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import type { ChainCoin, NetworkConfig } from './networks/network-config.ts';
+import type { FileSection } from './networks/file-section.ts';
+import type { ChainCoin, LiveNetwork } from './networks/network-config.ts';
 import type { JsonRpcOptions } from './nodes/json-rpc.ts';
 import type { NodeFacts } from './nodes/node-facts.ts';
-import type { ChainAdapter } from './port/chain-adapter.ts';
+import type { ChainAdapter, ChainTraits } from './port/chain-adapter.ts';
 import type { Secp256k1Keys, TransactionSigner } from './port/transaction-signer.ts';
 
 /** What an adapter is opened with. */
@@ -19,9 +20,22 @@ export interface AdapterParts {
  * Everything that depends on the kind of a live chain: one row of the table of families. The large
  * modules, the adapter and the transactions, are loaded by the call that needs them.
  */
-export interface ChainFamily<Network extends NetworkConfig = NetworkConfig> {
+export interface ChainFamily<Network extends LiveNetwork = LiveNetwork> {
+  readonly kind: Network['kind'];
   /** The chains of the table of networks that its adapter serves. */
   readonly chains: readonly string[];
+  readonly traits: ChainTraits;
+  /**
+   * Reads the section of one of its chains in the file of networks, and records the faults there.
+   *
+   * @param coins The coins of the catalogue on the chain.
+   */
+  readSection(section: FileSection, chain: string, coins: readonly ChainCoin[]): Network;
+  /**
+   * The number of confirmations that make the network's blocks final. Where the chain itself tells
+   * finality, it is asked too, and this is the least number of confirmations of a deposit.
+   */
+  finalityDepth(network: Network): number;
   /** Name of the network among its chain's networks, for people. */
   netName(network: Network): string;
   /**

@@ -1,9 +1,9 @@
 import { toUnits } from '../base/money.ts';
-import type { ChainCoin, NetworkConfig } from '../chains/networks/network-config.ts';
+import type { ChainCoin, LiveNetwork } from '../chains/networks/network-config.ts';
 import type { ChainLimits } from './limits.ts';
 
 /** Converts the limits of the settings to the units of transactions. */
-export function liveLimits(network: NetworkConfig, coins: readonly ChainCoin[]): ChainLimits {
+export function liveLimits(network: LiveNetwork, coins: readonly ChainCoin[]): ChainLimits {
   const own = coins.find(({ isToken }) => !isToken);
   if (!own || !network.feeLimits) throw new Error(`${network.chain} has no coin of its own, or no limits of fees`);
   const assets = [...network.limits].map(([coin, { perPayment, perDay }]) => {

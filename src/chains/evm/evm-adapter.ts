@@ -1,8 +1,6 @@
 import { toChecksumAddress } from '../addresses/evm.ts';
 import type { OwnAddresses } from '../addresses/own-addresses.ts';
-import type { EvmNetwork } from '../networks/network-config.ts';
 import { blockToleranceSec } from '../networks/networks.ts';
-import { finalityDepth } from '../nodes/finality.ts';
 import { JsonRpcNode, type JsonRpcOptions, RpcError } from '../nodes/json-rpc.ts';
 import { NodeFault, unsound } from '../nodes/node-answer.ts';
 import { Nodes } from '../nodes/nodes.ts';
@@ -32,10 +30,12 @@ import { EvmBlockSource } from './evm-block-source.ts';
 import { stateFaults } from './evm-facts.ts';
 import { EvmNode } from './evm-node.ts';
 import { EvmPreparation } from './evm-preparation.ts';
+import { type EvmNetwork, evmFinalityDepth } from './evm-section.ts';
 import { evmSpend } from './evm-spend.ts';
 import { evmStatus, finalBlock } from './evm-status.ts';
+import { evmTraits } from './evm-traits.ts';
 import type { WatchedTokens } from './evm-transfers.ts';
-import { evmTraits, openEvmTx } from './evm-tx.ts';
+import { openEvmTx } from './evm-tx.ts';
 
 export interface EvmAdapterOptions {
   readonly network: EvmNetwork;
@@ -74,7 +74,7 @@ export class EvmAdapter implements ChainAdapter {
     const { chain, nodes, tokens } = network;
     this.chain = chain;
     // The least that a deposit waits, and the number shown; finality itself is asked of the chain.
-    this.finalityDepth = finalityDepth(network);
+    this.finalityDepth = evmFinalityDepth(network);
     this.reorgWindow = network.reorgWindow;
     this.startHeight = network.startHeight;
     this.internalTransfers = network.internalTransfers;

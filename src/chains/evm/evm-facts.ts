@@ -1,9 +1,10 @@
-import type { ChainCoin, EvmNetwork } from '../networks/network-config.ts';
+import type { ChainCoin } from '../networks/network-config.ts';
 import { RpcError } from '../nodes/json-rpc.ts';
 import type { NodeNotes } from '../nodes/node-notes.ts';
 import { ChainError } from '../port/chain-adapter.ts';
 import { decimalsCall, uintOf } from './erc20.ts';
 import { type EvmNode, reverted } from './evm-node.ts';
+import type { EvmNetwork } from './evm-section.ts';
 import { finalBlock } from './evm-status.ts';
 
 /**

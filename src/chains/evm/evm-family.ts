@@ -1,11 +1,16 @@
 import { ownAddresses } from '../addresses/own-addresses.ts';
 import type { ChainFamily } from '../chain-family.ts';
-import type { EvmNetwork } from '../networks/network-config.ts';
 import { evmChains, isTestChainId } from './evm-chain-ids.ts';
+import { type EvmNetwork, evmFinalityDepth, readEvmSection } from './evm-section.ts';
+import { evmTraits } from './evm-traits.ts';
 
 /** The family of Ethereum and the EVM chains. */
 export const evmFamily: ChainFamily<EvmNetwork> = {
+  kind: 'evm',
   chains: evmChains,
+  traits: evmTraits,
+  readSection: readEvmSection,
+  finalityDepth: evmFinalityDepth,
   netName: ({ chainId }) => `chain id ${chainId}`,
   // Addresses of all networks have one form.
   useAddressForms: () => {},

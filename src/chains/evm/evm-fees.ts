@@ -1,6 +1,9 @@
 import { maxUnits, minUnits } from '../../base/money.ts';
 import { ChainError } from '../port/chain-adapter.ts';
 
+/** Gas of a transfer of coins to a plain account, and the least of any transaction. */
+export const plainGas = 21_000n;
+
 /** The price of a unit of gas in the next block, in wei. */
 export interface FeeMarket {
   readonly baseFee: bigint;

@@ -1,22 +1,22 @@
 import { minUnits } from '../../base/money.ts';
 import type { OwnAddresses } from '../addresses/own-addresses.ts';
-import type { EvmNetwork } from '../networks/network-config.ts';
 import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks/networks.ts';
 import { ChainError, type Held, type PaymentIntent, type PreparedTx, type SweepCost } from '../port/chain-adapter.ts';
 import { balanceCall, readUint, transferCall } from './erc20.ts';
-import { exactPrices, type FeeMarket, type GasPrices, paymentPrices, raisedPrices, usualTip } from './evm-fees.ts';
+import {
+  exactPrices,
+  type FeeMarket,
+  type GasPrices,
+  paymentPrices,
+  plainGas,
+  raisedPrices,
+  usualTip,
+} from './evm-fees.ts';
 import { hasL1Fee, l1FeeCall } from './evm-l1-fee.ts';
 import type { EvmNode } from './evm-node.ts';
+import type { EvmNetwork } from './evm-section.ts';
 import { tryTransfer } from './evm-trial.ts';
-import {
-  decodePayload,
-  type EvmTx,
-  encodePayload,
-  isReservedFrom,
-  plainGas,
-  reservation,
-  serializeEvmTx,
-} from './evm-tx.ts';
+import { decodePayload, type EvmTx, encodePayload, isReservedFrom, reservation, serializeEvmTx } from './evm-tx.ts';
 
 export interface EvmPreparationOptions {
   readonly network: EvmNetwork;

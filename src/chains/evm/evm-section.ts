@@ -10,10 +10,47 @@ import {
   type Reader,
   wholeNumber,
 } from '../networks/file-section.ts';
-import type { ChainCoin, EvmNetwork } from '../networks/network-config.ts';
+import type { ChainCoin, LiveNetwork } from '../networks/network-config.ts';
 import { networkOfChain } from '../networks/networks.ts';
 import { chainIdsOf, usualStallSec } from './evm-chain-ids.ts';
-import { maxGas, plainGas } from './evm-tx.ts';
+import { plainGas } from './evm-fees.ts';
+
+export interface EvmNetwork extends LiveNetwork {
+  readonly kind: 'evm';
+  readonly chainId: number;
+  /** A number of confirmations, or the name of the block that the chain itself calls final. */
+  readonly finality: number | 'safe' | 'finalized';
+  /**
+   * How internal transfers of contracts are found: by tracing each block, by comparing balances, or
+   * not at all.
+   */
+  readonly internalTransfers: 'trace' | 'balances' | 'none';
+  /** The highest price of a unit of gas, in wei. */
+  readonly maxFeePerGas: bigint;
+  /**
+   * The most gas of a transaction in the chain's own coin: a recipient that is a contract decides
+   * how much it uses.
+   */
+  readonly maxPaymentGas: bigint;
+  /**
+   * The most gas of a transaction in a token: its contract decides, and with some tokens the
+   * recipient too.
+   */
+  readonly maxTokenGas: bigint;
+}
+
+/**
+ * The usual depth of safe and finalized blocks on a chain with epochs of 32 blocks, each confirmed
+ * by two thirds of the stake. A safe block lies below one whole epoch and a part of the next, a
+ * finalized block below two epochs and a part. Other chains differ. There the depth is the least
+ * number of confirmations that a deposit waits for.
+ */
+const usualDepth = { safe: 64, finalized: 96 } as const;
+
+/** The least number of confirmations that make a block final. */
+export function evmFinalityDepth({ finality }: Pick<EvmNetwork, 'finality'>): number {
+  return typeof finality === 'number' ? finality : usualDepth[finality];
+}
 
 /** Reads the section of an EVM chain in the file of networks. */
 export function readEvmSection(section: FileSection, chain: string, coins: readonly ChainCoin[]): EvmNetwork {
@@ -46,6 +83,8 @@ export function readEvmSection(section: FileSection, chain: string, coins: reado
 }
 
 const gweiDecimals = 9;
+/** The most gas that any setting allows. */
+const maxGas = 2_000_000n;
 /** The most gas of any payment or sweep, even of a token with rules of its own. */
 const dearestGas = 1_000_000n;
 /**

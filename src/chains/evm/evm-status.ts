@@ -1,9 +1,9 @@
-import type { EvmNetwork } from '../networks/network-config.ts';
 import { NodeFault, unsound } from '../nodes/node-answer.ts';
 import { ChainError, type TxStatus } from '../port/chain-adapter.ts';
 import { readTransferLog, type TokenTransfer } from './erc20.ts';
 import { contractOfLog, type EvmHeader, type EvmReceipt, readLog } from './evm-answer.ts';
 import type { EvmNode } from './evm-node.ts';
+import type { EvmNetwork } from './evm-section.ts';
 
 /** A number of confirmations, or the block that the chain itself calls final. */
 export type Finality = number | 'safe' | 'finalized';

@@ -1,13 +1,14 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { encodeEvm } from '../addresses/evm.ts';
-import type { EvmNetwork } from '../networks/network-config.ts';
 import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks/networks.ts';
 import type { PaymentIntent, PreparedTx } from '../port/chain-adapter.ts';
 import { SignerError } from '../port/signer.ts';
 import type { OpenedTx, Secp256k1Keys, TransactionSigner } from '../port/transaction-signer.ts';
 import { transferCall } from './erc20.ts';
+import { plainGas } from './evm-fees.ts';
 import { hasL1Fee } from './evm-l1-fee.ts';
-import { decodePayload, type EvmPayload, plainGas, reservation, signEvmTx } from './evm-tx.ts';
+import type { EvmNetwork } from './evm-section.ts';
+import { decodePayload, type EvmPayload, reservation, signEvmTx } from './evm-tx.ts';
 
 export interface EvmTransactionsOptions {
   readonly network: Pick<EvmNetwork, 'chain' | 'chainId' | 'maxFeePerGas' | 'maxPaymentGas' | 'maxTokenGas'>;

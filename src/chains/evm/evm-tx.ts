@@ -3,19 +3,9 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { parseTransaction, serializeTransaction } from 'viem/utils';
 import { encodeEvm } from '../addresses/evm.ts';
-import type { ChainTraits, Reservation } from '../port/chain-adapter.ts';
+import type { Reservation } from '../port/chain-adapter.ts';
 
 type Hex = `0x${string}`;
-
-/** A payment dies when another transaction takes its nonce. */
-export const evmTraits: ChainTraits = {
-  ledger: 'accounts',
-  mempool: true,
-  reorgs: true,
-  death: { conflict: true, expiry: 'none' },
-  exclusive: true,
-  furtherAttempts: 3,
-};
 
 /** A transaction of EIP-1559 without an access list, the only kind that is built here. */
 export interface EvmTx {
@@ -37,12 +27,6 @@ export interface EvmPayload {
   readonly path: string;
   readonly tx: EvmTx;
 }
-
-/** Gas of a transfer of coins to a plain account, and the least of any transaction. */
-export const plainGas = 21_000n;
-
-/** The most gas that any setting allows. */
-export const maxGas = 2_000_000n;
 
 /** The payload as text. Members stand in one order, so that equal payloads are equal text. */
 export function encodePayload({ path, tx }: EvmPayload): string {

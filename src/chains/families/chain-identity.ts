@@ -1,5 +1,4 @@
-import type { NetworkConfig } from '../networks/network-config.ts';
-import { chainKinds, families, familyOf } from './families.ts';
+import { families, familyOf, type NetworkConfig } from './families.ts';
 
 /**
  * The chain that the rows of a database belong to: 'sandbox', 'evm:<chain id>:<genesis hash>' or
@@ -22,7 +21,7 @@ export function expectedStart(network: NetworkConfig): string {
  * chain counts as one of value.
  */
 export function isIdentityOfValue(identity: string): boolean {
-  return identity !== sandboxIdentity && !chainKinds.some((kind) => families[kind].isWorthless(identity));
+  return identity !== sandboxIdentity && !families.some((family) => family.isWorthless(identity));
 }
 
 /** Whether coins on the network have value. */

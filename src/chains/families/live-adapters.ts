@@ -1,8 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { AdapterParts } from '../chain-family.ts';
-import type { NetworkConfig } from '../networks/network-config.ts';
 import type { ChainAdapter } from '../port/chain-adapter.ts';
-import { familyOf } from './families.ts';
+import { familyOf, type NetworkConfig } from './families.ts';
 import { knownIdentity } from './identity-store.ts';
 
 export interface LiveAdapterOptions extends Partial<Pick<AdapterParts, 'rpc'>> {

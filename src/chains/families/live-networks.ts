@@ -1,9 +1,7 @@
 import { sandboxChainId } from '../networks/caip.ts';
-import type { NetworkConfig } from '../networks/network-config.ts';
 import { allNetworks, networkById } from '../networks/networks.ts';
-import { finalityDepth } from '../nodes/finality.ts';
 import { isOfValue } from './chain-identity.ts';
-import { familyOf } from './families.ts';
+import { familyOf, type NetworkConfig } from './families.ts';
 import type { NetworkFile } from './network-file.ts';
 
 /**
@@ -54,7 +52,7 @@ export class LiveNetworks {
   /** Confirmations below which no deposit counts; 0 when the currency alone decides. */
   leastConfirmations(networkId: string): number {
     const config = this.live.get(networkById(networkId)?.chain ?? '');
-    return config ? finalityDepth(config) : 0;
+    return config ? familyOf(config).finalityDepth(config) : 0;
   }
 
   /**

@@ -1,6 +1,5 @@
-import type { NetworkConfig } from '../networks/network-config.ts';
 import type { Secp256k1Keys, TransactionSigner } from '../port/transaction-signer.ts';
-import { familyOf } from './families.ts';
+import { familyOf, type NetworkConfig } from './families.ts';
 
 /** The code that checks and signs the transactions of live networks, by chain, given the keys. */
 export async function liveTransactions(

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { LineCounter, parseDocument } from 'yaml';
 import { FileSection, oneOf } from '../networks/file-section.ts';
-import type { ChainCoin, NetworkConfig } from '../networks/network-config.ts';
+import type { ChainCoin } from '../networks/network-config.ts';
 import { isOfValue } from './chain-identity.ts';
+import type { NetworkConfig } from './families.ts';
 import { readNetwork } from './network-section.ts';
 
 /** The contents of a file of networks. */

@@ -1,20 +1,7 @@
-import { readEvmSection } from '../evm/evm-section.ts';
 import { didYouMean, type FileSection, oneOf } from '../networks/file-section.ts';
-import type { ChainCoin, ChainKind, NetworkConfig, NetworkOfKind } from '../networks/network-config.ts';
+import type { ChainCoin } from '../networks/network-config.ts';
 import { networkById, networkOfChain } from '../networks/networks.ts';
-import { readUtxoSection } from '../utxo/utxo-section.ts';
-import { chainKinds, families } from './families.ts';
-
-type SectionReader<Network> = (section: FileSection, chain: string, coins: readonly ChainCoin[]) => Network;
-
-/**
- * The reader of each kind's section. It is apart from the table of families, because only a process
- * with a file needs it.
- */
-const readers: { readonly [Kind in ChainKind]: SectionReader<NetworkOfKind<Kind>> } = {
-  evm: readEvmSection,
-  utxo: readUtxoSection,
-};
+import { families, type NetworkConfig } from './families.ts';
 
 /**
  * Reads the network of a chain from the section that names it. Faults are recorded there.
@@ -23,15 +10,19 @@ const readers: { readonly [Kind in ChainKind]: SectionReader<NetworkOfKind<Kind>
  * @returns null for a chain that no adapter serves.
  */
 export function readNetwork(parent: FileSection, chain: string, coins: readonly ChainCoin[]): NetworkConfig | null {
-  const kind = chainKinds.find((each) => families[each].chains.includes(chain));
+  const family = families.find(({ chains }) => chains.includes(chain));
   const section = parent.section(chain);
-  if (kind === undefined) {
+  if (family === undefined) {
     parent.fault(chain, noAdapter(chain));
     return null;
   }
-  const given = section.required('kind', oneOf(kind, ...chainKinds.filter((each) => each !== kind)));
+  const { kind } = family;
+  const given = section.required(
+    'kind',
+    oneOf(kind, ...families.map((each) => each.kind).filter((each) => each !== kind)),
+  );
   if (given !== kind) section.fault('kind', `does not fit ${chain}`, kind);
-  const network = readers[kind](section, chain, coins);
+  const network = family.readSection(section, chain, coins);
   section.end();
   return network;
 }
@@ -44,6 +35,6 @@ function noAdapter(chain: string): string {
   if (network) return `is unknown: a chain is named here; did you mean ${network.chain}?`;
   return `is unknown${didYouMean(
     chain,
-    chainKinds.flatMap((kind) => families[kind].chains),
+    families.flatMap(({ chains }) => chains),
   )}`;
 }

@@ -1,6 +1,6 @@
 import { fromUnits, toUnits } from '../../base/money.ts';
 import { decimalText, type FileSection, type Reader, wholeNumber } from './file-section.ts';
-import type { ChainCoin, CoinLimits, LiveNetwork, NetworkConfig, WalletLevels } from './network-config.ts';
+import type { ChainCoin, CoinLimits, LiveNetwork, WalletLevels } from './network-config.ts';
 import { readNode } from './node-section.ts';
 
 /** The default daily limit of fees, in transactions at the highest fee. */
@@ -13,15 +13,15 @@ export interface Usual extends Pick<LiveNetwork, 'pollMs' | 'reorgWindow' | 'sta
   readonly maxFee: bigint;
 }
 
-/** Reads the members that all networks have. */
-export function readCommon<Finality extends NetworkConfig['finality']>(
+/** Reads the members that all networks have, but for their kind. */
+export function readCommon<Finality extends LiveNetwork['finality']>(
   section: FileSection,
   chain: string,
   finality: Finality,
   coins: readonly ChainCoin[],
   tokens: ReadonlyMap<string, string>,
   usual: Usual,
-): LiveNetwork & { readonly finality: Finality } {
+): Omit<LiveNetwork, 'kind' | 'finality'> & { readonly finality: Finality } {
   const moved = coins.filter(({ coin, isToken }) => !isToken || tokens.has(coin));
   const nodes = section.list('nodes');
   if (nodes.length === 0) section.fault('nodes', 'needs at least one node', '[{ url: http://127.0.0.1:8545 }]');

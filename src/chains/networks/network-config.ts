@@ -1,5 +1,4 @@
 import type { Big } from '../../base/money.ts';
-import type { UtxoNet } from './utxo-params.ts';
 
 /** A node, as the file of networks names it. */
 export interface NodeConfig {
@@ -43,9 +42,19 @@ export interface ChainCoin {
   readonly isToken: boolean;
 }
 
-/** Members of all live networks. Each is a chain of the table of networks. */
+/**
+ * Members of all live networks. Each is a chain of the table of networks. A family adds its own
+ * members, and `NetworkConfig` in `chains/families` is the network of any family.
+ */
 export interface LiveNetwork {
+  /** The family's row. */
+  readonly kind: string;
   readonly chain: string;
+  /**
+   * A number of confirmations, or a word of the family for the blocks that the chain itself calls
+   * final.
+   */
+  readonly finality: number | string;
   /** In order of preference; the next one is asked when one fails. */
   readonly nodes: readonly NodeConfig[];
   /** No deposit can be in this block or below. */
@@ -74,52 +83,3 @@ export interface LiveNetwork {
    */
   readonly sweepFrom: ReadonlyMap<string, string>;
 }
-
-export interface EvmNetwork extends LiveNetwork {
-  readonly kind: 'evm';
-  readonly chainId: number;
-  /** A number of confirmations, or the name of the block that the chain itself calls final. */
-  readonly finality: number | 'safe' | 'finalized';
-  /**
-   * How internal transfers of contracts are found: by tracing each block, by comparing balances, or
-   * not at all.
-   */
-  readonly internalTransfers: 'trace' | 'balances' | 'none';
-  /** The highest price of a unit of gas, in wei. */
-  readonly maxFeePerGas: bigint;
-  /**
-   * The most gas of a transaction in the chain's own coin: a recipient that is a contract decides
-   * how much it uses.
-   */
-  readonly maxPaymentGas: bigint;
-  /**
-   * The most gas of a transaction in a token: its contract decides, and with some tokens the
-   * recipient too.
-   */
-  readonly maxTokenGas: bigint;
-}
-
-export interface UtxoNetwork extends LiveNetwork {
-  readonly kind: 'utxo';
-  /**
-   * Main, test or regtest network of the coin: decides the form of addresses and the genesis block.
-   */
-  readonly net: UtxoNet;
-  readonly finality: number;
-  /** Bounds of the fee rate, in the smallest unit for 1,000 virtual bytes. */
-  readonly feeFloor: bigint;
-  readonly feeCeiling: bigint;
-  /** Blocks within which a payment should confirm. */
-  readonly feeTarget: number;
-  /** Whether nodes and miners of the coin accept a replacement at a higher fee (BIP125). */
-  readonly replaceable: boolean;
-  /** Whether deposits are shown while they are in the mempool. */
-  readonly mempool: boolean;
-}
-
-export type NetworkConfig = EvmNetwork | UtxoNetwork;
-
-/** The kinds of live chains. Each has a row in `chains/families`. */
-export type ChainKind = NetworkConfig['kind'];
-
-export type NetworkOfKind<Kind extends ChainKind> = Extract<NetworkConfig, { kind: Kind }>;

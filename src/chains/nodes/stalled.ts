@@ -1,8 +1,8 @@
 import { systemMs } from '../../base/clock.ts';
-import type { NetworkConfig } from '../networks/network-config.ts';
+import type { LiveNetwork } from '../networks/network-config.ts';
 import { ChainError } from '../port/chain-adapter.ts';
 
-type Stall = Pick<NetworkConfig, 'chain' | 'stalledAfterSec'>;
+type Stall = Pick<LiveNetwork, 'chain' | 'stalledAfterSec'>;
 
 /** Age of a newest block in seconds, by its own timestamp. */
 export function ageSec(blockTime: number): number {

@@ -1,5 +1,4 @@
 import { RawTx } from '@scure/btc-signer';
-import type { UtxoNetwork } from '../networks/network-config.ts';
 import { blockToleranceSec } from '../networks/networks.ts';
 import { type UtxoParams, utxoParams } from '../networks/utxo-params.ts';
 import { JsonRpcNode, type JsonRpcOptions, RpcError } from '../nodes/json-rpc.ts';
@@ -30,10 +29,12 @@ import { txidDigits } from '../port/txid.ts';
 import { outpointKey, outpointOf } from './outpoint.ts';
 import { UtxoBuilder } from './utxo-builder.ts';
 import { rpcCode, UtxoNode } from './utxo-node.ts';
-import { totalOf, utxoTraits } from './utxo-psbt.ts';
+import { totalOf } from './utxo-psbt.ts';
 import { scriptOfAddress } from './utxo-script.ts';
+import type { UtxoNetwork } from './utxo-section.ts';
 import { UtxoSource } from './utxo-source.ts';
 import { utxoSpend } from './utxo-spend.ts';
+import { utxoTraits } from './utxo-traits.ts';
 import { WaitingTransfers } from './waiting-transfers.ts';
 
 export interface UtxoAdapterOptions {

@@ -1,5 +1,4 @@
 import { maxUnits, minUnits } from '../../base/money.ts';
-import type { UtxoNetwork } from '../networks/network-config.ts';
 import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks/networks.ts';
 import { type UtxoParams, utxoParams } from '../networks/utxo-params.ts';
 import type { OwnOutput, OwnOutputs } from '../own-outputs.ts';
@@ -18,6 +17,7 @@ import {
   type UnsignedTx,
 } from './utxo-psbt.ts';
 import { dustLimit, feeOf, inputSize, ownForm, scriptOfAddress, virtualSize } from './utxo-script.ts';
+import type { UtxoNetwork } from './utxo-section.ts';
 
 export interface UtxoBuilderOptions {
   readonly network: UtxoNetwork;

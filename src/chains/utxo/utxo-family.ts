@@ -1,8 +1,9 @@
 import type { ChainFamily } from '../chain-family.ts';
-import type { UtxoNetwork } from '../networks/network-config.ts';
 import { useUtxoNets } from '../networks/utxo-nets.ts';
 import { utxoChains, utxoParams } from '../networks/utxo-params.ts';
 import { ownOutputs } from '../own-outputs.ts';
+import { readUtxoSection, type UtxoNetwork } from './utxo-section.ts';
+import { utxoTraits } from './utxo-traits.ts';
 
 const identityOf = (genesis: string): string => `utxo:${genesis}`;
 
@@ -15,7 +16,11 @@ const worthless = new Set(
 
 /** Bitcoin and the chains of its kind. */
 export const utxoFamily: ChainFamily<UtxoNetwork> = {
+  kind: 'utxo',
   chains: utxoChains,
+  traits: utxoTraits,
+  readSection: readUtxoSection,
+  finalityDepth: ({ finality }) => finality,
   netName: ({ net }) => net,
   useAddressForms: (networks) => useUtxoNets(new Map(networks.map(({ chain, net }) => [chain, net]))),
   genesisOf: ({ chain, net }) => utxoParams(chain, net).genesis,

@@ -2,18 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { base64 } from '@scure/base';
 import { RawTx, Transaction } from '@scure/btc-signer';
 import { RawOldTx } from '@scure/btc-signer/script.js';
-import type { ChainTraits } from '../port/chain-adapter.ts';
 import { compareOutpoints, type Outpoint, outpointKey } from './outpoint.ts';
-
-/** A payment dies when another transaction spends one of its inputs. */
-export const utxoTraits: ChainTraits = {
-  ledger: 'outputs',
-  mempool: true,
-  reorgs: true,
-  death: { conflict: true, expiry: 'none' },
-  exclusive: true,
-  furtherAttempts: 3,
-};
 
 /** An input of an unsigned transaction, with all data for signing it. */
 export interface UnsignedInput {

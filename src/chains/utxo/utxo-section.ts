@@ -1,7 +1,26 @@
 import { toUnits } from '../../base/money.ts';
 import { confirmations, readCommon } from '../networks/common-section.ts';
 import { decimalText, type FileSection, flag, oneOf, type Reader, wholeNumber } from '../networks/file-section.ts';
-import type { ChainCoin, UtxoNetwork } from '../networks/network-config.ts';
+import type { ChainCoin, LiveNetwork } from '../networks/network-config.ts';
+import type { UtxoNet } from '../networks/utxo-params.ts';
+
+export interface UtxoNetwork extends LiveNetwork {
+  readonly kind: 'utxo';
+  /**
+   * Main, test or regtest network of the coin: decides the form of addresses and the genesis block.
+   */
+  readonly net: UtxoNet;
+  readonly finality: number;
+  /** Bounds of the fee rate, in the smallest unit for 1,000 virtual bytes. */
+  readonly feeFloor: bigint;
+  readonly feeCeiling: bigint;
+  /** Blocks within which a payment should confirm. */
+  readonly feeTarget: number;
+  /** Whether nodes and miners of the coin accept a replacement at a higher fee (BIP125). */
+  readonly replaceable: boolean;
+  /** Whether deposits are shown while they are in the mempool. */
+  readonly mempool: boolean;
+}
 
 /** The longest Bitcoin-like transaction that nodes relay, in 1,000 virtual bytes. */
 const longestTransaction = 100n;

@@ -1,4 +1,3 @@
-import type { UtxoNetwork } from '../networks/network-config.ts';
 import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks/networks.ts';
 import { type UtxoParams, utxoParams } from '../networks/utxo-params.ts';
 import type { PaymentIntent, PreparedTx } from '../port/chain-adapter.ts';
@@ -7,6 +6,7 @@ import type { OpenedTx, Secp256k1Keys, TransactionSigner } from '../port/transac
 import { outpointReservation } from './outpoint.ts';
 import { decodePsbt, keysOf, totalOf, type UnsignedInput, type UnsignedTx, unsignedTransaction } from './utxo-psbt.ts';
 import { dustLimit, feeOf, ownAddress, ownForm, scriptOfAddress, virtualSize } from './utxo-script.ts';
+import type { UtxoNetwork } from './utxo-section.ts';
 
 export interface UtxoTransactionsOptions {
   readonly network: Pick<UtxoNetwork, 'chain' | 'net' | 'feeCeiling'>;

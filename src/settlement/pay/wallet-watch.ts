@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { sql } from '../../base/db/sql.ts';
 import type { Log } from '../../base/log.ts';
 import { Big, formatDecimal, fromUnits, minOf, storedMost } from '../../base/money.ts';
-import { levelOf, type NetworkConfig, type WalletLevels } from '../../chains/networks/network-config.ts';
+import { type LiveNetwork, levelOf, type WalletLevels } from '../../chains/networks/network-config.ts';
 import { ownOutputs } from '../../chains/own-outputs.ts';
 import type { ChainAdapter } from '../../chains/port/chain-adapter.ts';
 import type { CurrencyCatalogue } from '../../market/currencies/currency-catalogue.ts';
@@ -15,7 +15,7 @@ export interface WalletWatchOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly catalogue: CurrencyCatalogue;
-  readonly networks: ReadonlyMap<string, Pick<NetworkConfig, 'levels' | 'limits'>>;
+  readonly networks: ReadonlyMap<string, Pick<LiveNetwork, 'levels' | 'limits'>>;
 }
 
 /**

@@ -3,7 +3,7 @@ import { isAddressOf } from '../../app/open-chains.ts';
 import { schemaState } from '../../base/db/database.ts';
 import { DepositAccount } from '../../chains/addresses/deposit-account.entity.ts';
 import { knownHotWallet } from '../../chains/addresses/hot-wallet.ts';
-import type { NetworkConfig } from '../../chains/networks/network-config.ts';
+import type { NetworkConfig } from '../../chains/families/families.ts';
 import { SignerError } from '../../chains/port/signer.ts';
 import type { Config } from '../../config/settings.ts';
 import { chainCoins } from '../../market/currencies/chain-coins.ts';

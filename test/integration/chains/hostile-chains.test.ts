@@ -1,9 +1,10 @@
 import { fromUnits } from '../../../src/base/money.ts';
 import { EvmAdapter } from '../../../src/chains/evm/evm-adapter.ts';
-import type { EvmNetwork, UtxoNetwork } from '../../../src/chains/networks/network-config.ts';
+import type { EvmNetwork } from '../../../src/chains/evm/evm-section.ts';
 import { utxoParams } from '../../../src/chains/networks/utxo-params.ts';
 import type { ChainAdapter } from '../../../src/chains/port/chain-adapter.ts';
 import { UtxoAdapter } from '../../../src/chains/utxo/utxo-adapter.ts';
+import type { UtxoNetwork } from '../../../src/chains/utxo/utxo-section.ts';
 import { HostileEvm } from '../../support/chains/hostile-evm.ts';
 import type { Credit, HostileNode } from '../../support/chains/hostile-node.ts';
 import { HostileUtxo } from '../../support/chains/hostile-utxo.ts';

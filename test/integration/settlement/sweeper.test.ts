@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { evmTraits } from '../../../src/chains/evm/evm-tx.ts';
+import { evmTraits } from '../../../src/chains/evm/evm-traits.ts';
 import { type ChainAdapter, ChainError } from '../../../src/chains/port/chain-adapter.ts';
-import { utxoTraits } from '../../../src/chains/utxo/utxo-psbt.ts';
+import { utxoTraits } from '../../../src/chains/utxo/utxo-traits.ts';
 import { showDeadPayment } from '../../../src/settlement/pay/payment-follower.ts';
 import { Sweeper } from '../../../src/settlement/pay/sweeper.ts';
 import { Payment } from '../../../src/settlement/rows/payment.entity.ts';

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { toChecksumAddress } from '../../../src/chains/addresses/evm.ts';
 import { EvmAdapter } from '../../../src/chains/evm/evm-adapter.ts';
-import type { EvmNetwork, NodeConfig } from '../../../src/chains/networks/network-config.ts';
+import type { EvmNetwork } from '../../../src/chains/evm/evm-section.ts';
+import type { NodeConfig } from '../../../src/chains/networks/network-config.ts';
 import type { Cursor, PaymentIntent, ScanResult, Transfer } from '../../../src/chains/port/chain-adapter.ts';
 import { type Anvil, randomAddress, startAnvil } from './anvil.ts';
 import { type EvmHarness, ether, evmHarness } from './evm-harness.ts';

@@ -3,9 +3,10 @@ import { deriveDepositAddress } from '../../../src/chains/addresses/deposit-addr
 import { toChecksumAddress } from '../../../src/chains/addresses/evm.ts';
 import type { OwnAddresses } from '../../../src/chains/addresses/own-addresses.ts';
 import { EvmAdapter } from '../../../src/chains/evm/evm-adapter.ts';
+import type { EvmNetwork } from '../../../src/chains/evm/evm-section.ts';
 import { EvmTransactions } from '../../../src/chains/evm/evm-transactions.ts';
 import { decodePayload, encodePayload } from '../../../src/chains/evm/evm-tx.ts';
-import type { EvmNetwork, NodeConfig } from '../../../src/chains/networks/network-config.ts';
+import type { NodeConfig } from '../../../src/chains/networks/network-config.ts';
 import type { PaymentIntent, PreparedTx, SignedTx } from '../../../src/chains/port/chain-adapter.ts';
 import { SignerKeys } from '../../../src/signer/signer-keys.ts';
 import { type Anvil, randomAddress } from './anvil.ts';

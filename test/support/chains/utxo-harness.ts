@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { Transaction } from '@scure/btc-signer';
-import type { UtxoNetwork } from '../../../src/chains/networks/network-config.ts';
 import { depositPath, hotWalletPath, type Network, networkOfChain } from '../../../src/chains/networks/networks.ts';
 import { type UtxoParams, utxoParams } from '../../../src/chains/networks/utxo-params.ts';
 import type { PaymentIntent, PreparedTx, SignedTx } from '../../../src/chains/port/chain-adapter.ts';
 import { parseOutpointKey } from '../../../src/chains/utxo/outpoint.ts';
 import { UtxoAdapter } from '../../../src/chains/utxo/utxo-adapter.ts';
 import { ownAddress, scriptOfAddress } from '../../../src/chains/utxo/utxo-script.ts';
+import type { UtxoNetwork } from '../../../src/chains/utxo/utxo-section.ts';
 import { UtxoTransactions } from '../../../src/chains/utxo/utxo-transactions.ts';
 import { SignerKeys } from '../../../src/signer/signer-keys.ts';
 import { utxoByHand } from './by-hand.ts';

@@ -1,7 +1,6 @@
-import { familyOf } from '../../../src/chains/families/families.ts';
+import { familyOf, type NetworkConfig } from '../../../src/chains/families/families.ts';
 import { LiveNetworks } from '../../../src/chains/families/live-networks.ts';
 import { assetId, mainChainId, sandboxChainId } from '../../../src/chains/networks/caip.ts';
-import type { NetworkConfig } from '../../../src/chains/networks/network-config.ts';
 import { allNetworks, networkById } from '../../../src/chains/networks/networks.ts';
 import { Assets } from '../../../src/market/currencies/assets.ts';
 import { currencySeed } from '../../../src/market/currencies/seed.ts';

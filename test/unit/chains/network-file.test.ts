@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { evmChains } from '../../../src/chains/evm/evm-chain-ids.ts';
+import type { EvmNetwork } from '../../../src/chains/evm/evm-section.ts';
 import { LiveNetworks } from '../../../src/chains/families/live-networks.ts';
 import { loadNetworks, NetworkFileError, readNetworks } from '../../../src/chains/families/network-file.ts';
 import { flag } from '../../../src/chains/networks/file-section.ts';
-import type { EvmNetwork, UtxoNetwork } from '../../../src/chains/networks/network-config.ts';
 import { allNetworks } from '../../../src/chains/networks/networks.ts';
+import type { UtxoNetwork } from '../../../src/chains/utxo/utxo-section.ts';
 import { chainCoins } from '../../../src/market/currencies/chain-coins.ts';
 import { liveLimits } from '../../../src/signer/live-limits.ts';
 

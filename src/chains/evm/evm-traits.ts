@@ -1,0 +1,11 @@
+import type { ChainTraits } from '../port/chain-adapter.ts';
+
+/** A payment dies when another transaction takes its nonce. */
+export const evmTraits: ChainTraits = {
+  ledger: 'accounts',
+  mempool: true,
+  reorgs: true,
+  death: { conflict: true, expiry: 'none' },
+  exclusive: true,
+  furtherAttempts: 3,
+};

@@ -1,0 +1,11 @@
+import type { ChainTraits } from '../port/chain-adapter.ts';
+
+/** A payment dies when another transaction spends one of its inputs. */
+export const utxoTraits: ChainTraits = {
+  ledger: 'outputs',
+  mempool: true,
+  reorgs: true,
+  death: { conflict: true, expiry: 'none' },
+  exclusive: true,
+  furtherAttempts: 3,
+};
