@@ -120,11 +120,21 @@ export class PaymentTransactions {
 
   /** Why a payment waits for lower fees. Null while its transaction is cheap enough. */
   feeProblem(payment: Payment, tx: PreparedTx): 'fee_too_high' | 'fee_above_charged' | null {
-    const { catalogue, maxFeeFactor } = this.#options;
-    const { networkFee } = catalogue.gasCoin(payment.chain);
     const fee = this.fee(payment.chain, tx);
-    if (fee.gt(new Big(networkFee).times(String(maxFeeFactor)))) return 'fee_too_high';
+    if (fee.gt(this.#usualFee(payment).times(String(this.#options.maxFeeFactor)))) return 'fee_too_high';
     return payment.kind === 'refund' && fee.gt(this.#mostOfRefund(payment)) ? 'fee_above_charged' : null;
+  }
+
+  /**
+   * The usual fee of a payment's transaction, in the chain's own coin. For a token it is the token's
+   * network fee at the present prices, where that is more than the fee of the chain's own coin.
+   */
+  #usualFee({ chain, contract, coin, network }: Payment): Big {
+    const { catalogue } = this.#options;
+    const usual = new Big(catalogue.gasCoin(chain).networkFee);
+    const ofToken = contract === null ? undefined : catalogue.find(coin, network)?.networkFee;
+    const fee = ofToken === undefined ? null : this.#inGasCoin(chain, coin, new Big(ofToken));
+    return fee !== null && fee.gt(usual) ? fee : usual;
   }
 
   /** The highest fee of a transaction, in units of the chain's own coin. */
@@ -138,15 +148,21 @@ export class PaymentTransactions {
    * refund. The factor bounds our loss.
    */
   #mostOfRefund({ chain, contract, coin, feeCharged }: Payment): Big {
-    const { catalogue, prices, refundFeeFactor } = this.#options;
-    const gas = catalogue.gasCoin(chain);
-    const most = new Big(feeCharged).times(String(refundFeeFactor));
+    const factor = String(this.#options.refundFeeFactor);
+    const most = new Big(feeCharged).times(factor);
     if (contract === null) return most;
-    const priceOf = (one: string): Big | null => prices.live(one) ?? prices.reference(one);
-    const [price, gasPrice] = [priceOf(coin), priceOf(gas.coin)];
     // Without prices, by the chain's usual fee.
-    if (price === null || gasPrice === null) return new Big(gas.networkFee).times(String(refundFeeFactor));
-    return most.times(price).div(gasPrice);
+    return (
+      this.#inGasCoin(chain, coin, most) ?? new Big(this.#options.catalogue.gasCoin(chain).networkFee).times(factor)
+    );
+  }
+
+  /** An amount of a coin in the chain's own coin, at live or else reference prices; null without them. */
+  #inGasCoin(chain: string, coin: string, amount: Big): Big | null {
+    const { catalogue, prices } = this.#options;
+    const priceOf = (one: string): Big | null => prices.live(one) ?? prices.reference(one);
+    const [price, gasPrice] = [priceOf(coin), priceOf(catalogue.gasCoin(chain).coin)];
+    return price === null || gasPrice === null ? null : amount.times(price).div(gasPrice);
   }
 
   /** The amount and fee of a built transaction, to count beside unfinished ones. */

@@ -239,6 +239,23 @@ describe('a payment', () => {
     expect(await status(order)).toBe('completed');
   });
 
+  // The usual fee is 0.001 TRX. Ten times 1.5 USDT are 115 TRX, and ten times the fee of TRX are 15.
+  it("takes a token's transaction at ten times the token's fee, and not above", async () => {
+    faults.feeFactor = 150_000n;
+    const order = await gateway.order();
+    await confirm(order);
+    expect(await payments(order)).toMatchObject([{ state: 'ready', problem: 'fee_too_high' }]);
+    faults.feeFactor = 60_000n;
+    gateway.clock.advance(60_000);
+    await gateway.tick();
+    // The bytes state the usual fee, so that only the signer is left to refuse it.
+    expect(await payments(order)).toMatchObject([{ state: 'ready', problem: 'signer_refused' }]);
+    faults.feeFactor = 1n;
+    gateway.clock.advance(600_000);
+    await gateway.settle(order);
+    expect(await status(order)).toBe('completed');
+  });
+
   it('waits while the signer is away, and nothing of it is lost', async () => {
     faults.signerAway = true;
     const order = await gateway.order();
