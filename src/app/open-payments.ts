@@ -3,6 +3,7 @@ import type { JobQueue } from '../base/jobs/job-queue.ts';
 import { networkById } from '../chains/networks/networks.ts';
 import type { Signer } from '../chains/port/signer.ts';
 import { payoutRules } from '../config/payout-rules.ts';
+import { EarlierAttempts } from '../settlement/pay/earlier-attempts.ts';
 import { FeeShares } from '../settlement/pay/fee-shares.ts';
 import { PaymentFollower } from '../settlement/pay/payment-follower.ts';
 import { PaymentTransactions } from '../settlement/pay/payment-transactions.ts';
@@ -69,13 +70,25 @@ export function openPayments(
       partner: config.FEE_SHARE_PARTNER,
     },
   });
-  const follower = new PaymentFollower({ orm, clock, log, catalogue, jobs, onCrashPoint, transactions, writer });
+  const earlier = new EarlierAttempts({ orm, clock, log, writer });
+  const follower = new PaymentFollower({
+    orm,
+    clock,
+    log,
+    catalogue,
+    jobs,
+    onCrashPoint,
+    transactions,
+    earlier,
+    writer,
+  });
   const payments = new PaymentWorker({
     orm,
     clock,
     log,
     onCrashPoint,
     transactions,
+    earlier,
     writer,
     follower,
     limits,

@@ -277,6 +277,11 @@ export interface ChainAdapter {
   readonly pollMs?: number;
   /** Seconds by which the timestamp of a block may be wrong. */
   readonly blockToleranceSec: number;
+  /**
+   * Age of the newest block in seconds above which the chain counts as stalled. Then no transaction
+   * that expires is prepared. Absent or 0 for never.
+   */
+  readonly stalledAfterSec?: number;
   /** Where a first scan begins: no deposit can be in this block or below. */
   readonly startHeight: number;
   head(): Promise<BlockRef>;

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { sql } from '../../base/db/sql.ts';
 import type { JobQueue } from '../../base/jobs/job-queue.ts';
 import { errorMembers, type Log } from '../../base/log.ts';
-import type { ChainAdapter, TxStatus } from '../../chains/port/chain-adapter.ts';
+import type { ChainAdapter } from '../../chains/port/chain-adapter.ts';
 import { type Booking, bookAll } from '../../ledger/ledger.ts';
 import type { CurrencyCatalogue } from '../../market/currencies/currency-catalogue.ts';
 import type { Order } from '../../orders/order.entity.ts';
@@ -14,8 +14,19 @@ import { secondsAfter } from '../rules/settling.ts';
 import { type ChainLease, LeaseLost } from '../turns/chain-lease.ts';
 import type { ChainTurn } from '../turns/chain-turn.ts';
 import type { OnCrashPoint } from '../turns/crash-point.ts';
-import { bookingOfEnd, type Mined } from './payment-booking.ts';
-import { entryOf, newestOf, type PaymentTransactions, signedTx, storedAttempt } from './payment-transactions.ts';
+import {
+  deathOf,
+  hasNoFurther,
+  isExcluded,
+  isMined,
+  type ObservedPayment,
+  observe,
+  outlookOf,
+  statusesOf,
+} from './attempt-status.ts';
+import { type EarlierAttempts, noteRevived, releaseAfterDeath, storeStatuses } from './earlier-attempts.ts';
+import { bookingOfEnd } from './payment-booking.ts';
+import { entryOf, newestOf, type PaymentTransactions } from './payment-transactions.ts';
 import {
   type LockedPayment,
   noteProblem,
@@ -23,6 +34,7 @@ import {
   type PaymentWriter,
   releaseReserved,
 } from './payment-writer.ts';
+import { pastExpiry } from './signed-attempts.ts';
 
 export interface PaymentFollowerOptions {
   readonly orm: MikroORM;
@@ -32,13 +44,12 @@ export interface PaymentFollowerOptions {
   readonly jobs: Pick<JobQueue, 'wake'>;
   readonly onCrashPoint: OnCrashPoint;
   readonly transactions: PaymentTransactions;
+  readonly earlier: EarlierAttempts;
   readonly writer: PaymentWriter;
 }
 
 /** Seconds between two checks of a payment while its chain has no new block. */
 export const pollSec = 5;
-/** Deaths after which a payment is not retried without staff. */
-const maxDeaths = 3;
 
 /**
  * Follows sent payments. It reads the status of their transactions, rebroadcasts the ones that
@@ -58,27 +69,21 @@ export class PaymentFollower {
    */
   async follow(turn: ChainTurn, sent: readonly PaymentWithAttempts[]): Promise<readonly string[]> {
     const { adapter, lease, hasTime } = turn;
-    const seen = await observe(adapter, sent, hasTime);
+    const seen = await this.#withEarlier(adapter, await observe(adapter, sent, hasTime));
     if (seen.length === 0) return [];
     await this.#options.onCrashPoint('payment.observed');
-    const mined = seen.flatMap(({ payment, statuses }) => {
-      const found = statuses.find(isMined);
-      return found ? [{ payment, ...found }] : [];
-    });
-    await this.#end(
-      lease,
-      mined.filter(({ status }) => status.final),
-    );
-    const inBlock = mined.filter(({ status }) => !status.final);
+    const byOutlook = Map.groupBy(seen, ({ statuses }) => outlookOf(statuses));
+    await this.#end(lease, [...(byOutlook.get('paid') ?? []), ...(byOutlook.get('failed') ?? [])]);
+    const inBlock = byOutlook.get('in_block') ?? [];
     await this.#mined(lease, inBlock.filter(differsFromRow));
     const waiting: ObservedPayment[] = [];
-    for (const one of seen.filter(({ statuses }) => !statuses.some(isMined))) {
-      const [dead] = one.statuses.flatMap(({ status }) => (status.state === 'dead' ? [status] : []));
-      if (dead && one.statuses.every(({ status }) => status.state === 'dead')) {
-        const isFinal = one.statuses.every(({ status }) => status.state === 'dead' && status.final);
-        await this.#dead(lease, one.payment, dead.why, isFinal);
-      } else {
-        waiting.push(one);
+    for (const outlook of ['dead', 'dying', 'waiting'] as const) {
+      for (const one of byOutlook.get(outlook) ?? []) {
+        const living = one.statuses.filter(({ attempt }) => attempt.deadAt === null);
+        const ofLiving = outlookOf(living);
+        if (ofLiving === 'dead') await this.#dead(turn, one, outlook === 'dead');
+        else if (ofLiving === 'dying') await this.#notFinal(lease, one);
+        else waiting.push(one);
       }
     }
     await this.#followWaiting(turn, waiting);
@@ -86,32 +91,61 @@ export class PaymentFollower {
   }
 
   /**
-   * Rebroadcasts lost transactions, and replaces transactions that wait too long. Once the time is
-   * over, it stops after the first broadcast without an answer.
+   * Adds the earlier attempts of payments that are about to end, asked again. One of them may be in
+   * a block, although it counted as dead. Left out are those that a confirmed one excludes.
+   */
+  async #withEarlier(adapter: ChainAdapter, seen: readonly ObservedPayment[]): Promise<readonly ObservedPayment[]> {
+    const isEnding = ({ payment, alive, statuses }: ObservedPayment): boolean =>
+      payment.attempt > alive.length && ['paid', 'failed', 'dead'].includes(outlookOf(statuses));
+    const ending = seen.filter(isEnding);
+    if (ending.length === 0) return seen;
+    const earlier = await this.#options.earlier.read(ending.map(({ payment }) => payment));
+    const asked = await statusesOf(
+      adapter,
+      ending.flatMap(({ payment, statuses }) =>
+        (earlier.get(payment.id) ?? []).filter((attempt) => !isExcluded(attempt, statuses.filter(isMined))),
+      ),
+    );
+    const added = Map.groupBy(asked, ({ attempt }) => attempt.paymentId);
+    for (const { payment } of ending) {
+      if (added.get(payment.id)?.some(isMined)) noteRevived(this.#options.log, payment);
+    }
+    return seen.map((one) => ({ ...one, statuses: [...(added.get(one.payment.id) ?? []), ...one.statuses] }));
+  }
+
+  /**
+   * Rebroadcasts the same bytes of transactions that a node lost or does not show, until they
+   * expire. Replaces transactions that wait too long. Once the time is over, it stops after the
+   * first broadcast without an answer.
    */
   async #followWaiting(turn: ChainTurn, all: readonly ObservedPayment[]): Promise<void> {
     const { adapter, lease, hasTime } = turn;
-    const { log, transactions } = this.#options;
+    const { clock, log, transactions } = this.#options;
+    const lost = (one: ObservedPayment): PaymentAttempt[] =>
+      one.statuses
+        .filter(({ status }) => status.state === 'unknown' || status.state === 'waiting')
+        .map(({ attempt }) => attempt);
+    const expired = await pastExpiry(adapter, clock.now(), all.flatMap(lost));
     const waiting: ObservedPayment[] = [];
     for (const one of all) {
       waiting.push(one);
-      const unknown = one.statuses.filter(({ status }) => status.state === 'unknown').map(({ attempt }) => attempt);
       let hasAnswered = true;
       // The newest first: a node that has it refuses the ones it replaces.
-      for (const attempt of unknown.toReversed()) {
+      for (const attempt of lost(one).toReversed()) {
+        if (expired.has(attempt)) continue;
         hasAnswered = (await transactions.broadcast(adapter, attempt)) && hasAnswered;
       }
       if (!hasAnswered && !hasTime()) break;
     }
-    const isInMempool = ({ statuses }: ObservedPayment): boolean =>
-      statuses.some(({ status }) => status.state === 'mempool');
+    const isKnown = ({ statuses }: ObservedPayment): boolean =>
+      statuses.some(({ status }) => status.state === 'mempool' || status.state === 'waiting');
     await this.#noteWaiting(
       lease,
-      waiting.filter(isInMempool).map(({ payment }) => payment),
+      waiting.filter(isKnown).map(({ payment }) => payment),
     );
     await this.#noteUnknown(
       lease,
-      waiting.filter((one) => !isInMempool(one)).map(({ payment }) => payment),
+      waiting.filter((one) => !isKnown(one)).map(({ payment }) => payment),
     );
     for (const { payment, alive } of waiting) {
       try {
@@ -125,7 +159,7 @@ export class PaymentFollower {
     }
   }
 
-  /** Records that payments are in no block, and that one transaction of each is in the mempool. */
+  /** Records that payments are in no block, and that one transaction of each is known to wait. */
   async #noteWaiting(lease: ChainLease, payments: readonly Payment[]): Promise<void> {
     await this.#options.writer.change(lease, payments, (_em, changing) => {
       const now = this.#options.clock.now();
@@ -202,32 +236,36 @@ export class PaymentFollower {
     await transactions.send(turn, [{ payment, alive: [attempt] }]);
   }
 
-  /** Records that a transaction of each payment is in a block that is not final yet. */
-  async #mined(lease: ChainLease, all: readonly InBlock[]): Promise<void> {
+  /** Records that a transaction of each payment is in a block, and that not everything is final. */
+  async #mined(lease: ChainLease, all: readonly ObservedPayment[]): Promise<void> {
     const { clock, writer } = this.#options;
     const inBlock = new Map(all.map((one) => [one.payment.id, one]));
     await writer.change(
       lease,
       all.map(({ payment }) => payment),
-      (_em, changing) => {
+      async (em, changing) => {
         const now = clock.now();
         for (const { payment, order, alive } of changing) {
-          const { attempt, status } = entryOf(inBlock, payment);
-          for (const one of alive) one.minedHeight = one.attempt === attempt.attempt ? status.height : null;
+          const { statuses } = entryOf(inBlock, payment);
+          await storeStatuses(em, alive, statuses);
           noteProblem(payment, null, now);
           payment.nextActionAt = secondsAfter(now, pollSec);
-          if (order && payment.kind === 'payout' && status.success) order.payoutTxid = attempt.txid;
+          const success = statuses.filter(isMined).findLast(({ status }) => status.success);
+          if (order && payment.kind === 'payout' && success) order.payoutTxid = success.attempt.txid;
         }
       },
       true,
     );
   }
 
-  /** Ends payments with a final transaction, and books the outcome. */
-  async #end(lease: ChainLease, all: readonly InBlock[]): Promise<void> {
+  /**
+   * Ends payments of which a transaction is finally in a block, and books the outcome. When two
+   * moved the amount, the second one is not booked: it stays a difference of the reconciliation.
+   */
+  async #end(lease: ChainLease, all: readonly ObservedPayment[]): Promise<void> {
     if (all.length === 0) return;
-    const { clock, catalogue, jobs, onCrashPoint, writer } = this.#options;
-    const final = new Map(all.map((one) => [one.payment.id, one]));
+    const { clock, catalogue, jobs, log, onCrashPoint, writer } = this.#options;
+    const ending = new Map(all.map((one) => [one.payment.id, one]));
     await writer.change(
       lease,
       all.map(({ payment }) => payment),
@@ -235,24 +273,33 @@ export class PaymentFollower {
         const now = clock.now();
         const bookings: Booking[] = [];
         for (const { payment, order, alive } of changing) {
-          const { attempt, status } = entryOf(final, payment);
-          const stored = storedAttempt(alive, attempt);
-          stored.minedHeight = status.height;
-          if (!status.success) Object.assign(stored, { deadAt: now, deadWhy: 'failed' });
-          for (const other of alive.filter((one) => one !== stored)) {
-            Object.assign(other, { deadAt: now, deadWhy: 'replaced', minedHeight: null });
+          const mined = entryOf(ending, payment).statuses.filter(isMined);
+          const paid = mined.findLast(({ status }) => status.success);
+          const isTwice = mined.filter(({ status }) => status.success).length > 1;
+          await storeStatuses(em, alive, mined);
+          for (const one of alive.filter(({ attempt }) => !mined.some((other) => other.attempt.attempt === attempt))) {
+            Object.assign(one, { deadAt: now, deadWhy: 'replaced', minedHeight: null });
           }
-          payment.state = status.success ? 'confirmed' : 'dead';
-          noteProblem(payment, status.success ? null : (status.problem ?? 'failed_on_chain'), now);
+          for (const { attempt } of mined.filter(({ status }) => !status.success)) {
+            const row = await em.findOneOrFail(PaymentAttempt, { paymentId: payment.id, attempt: attempt.attempt });
+            Object.assign(row, { deadAt: attempt.deadAt ?? now, deadWhy: 'failed' });
+          }
+          const failure = mined.find(({ status }) => status.problem !== undefined)?.status.problem ?? 'failed_on_chain';
+          payment.state = paid ? 'confirmed' : 'dead';
+          noteProblem(payment, paid ? (isTwice ? 'paid_twice' : null) : failure, now);
           payment.endedAt = now;
           payment.nextActionAt = null;
-          if (order && payment.kind === 'payout' && status.success) order.payoutTxid = attempt.txid;
+          if (isTwice) log.error({ event: 'payment_paid_twice', payment_id: payment.id }, 'a payment was paid twice');
+          if (order && payment.kind === 'payout' && paid) order.payoutTxid = paid.attempt.txid;
           if (order) order.nextActionAt = now;
-          if (!status.success) await showDeadPayment(em, payment, order);
-          bookings.push(bookingOfEnd(payment, stored, status, catalogue.gasCoin(payment.chain), now));
+          if (!paid) await showDeadPayment(em, payment, order);
+          const gas = catalogue.gasCoin(payment.chain);
+          for (const { attempt, status } of mined.filter((one) => one === paid || !one.status.success)) {
+            bookings.push(bookingOfEnd(payment, attempt, status, gas, now));
+          }
         }
         await em.flush();
-        await releaseReserved(em, [...final.keys()], now);
+        await releaseReserved(em, [...ending.keys()], now);
         await bookAll(em, bookings);
         await jobs.wake(em, ordersOf(changing));
       },
@@ -261,93 +308,57 @@ export class PaymentFollower {
     await onCrashPoint('payment.confirmed');
   }
 
+  /** Records that no living transaction of a payment can be confirmed, and that a reorg may undo it. */
+  #notFinal(lease: ChainLease, { payment, statuses }: ObservedPayment): Promise<void> {
+    const why = statuses.map(deathOf).find((one) => one !== null) ?? 'conflict';
+    return this.#options.writer.problem(lease, payment.id, why, pollSec);
+  }
+
   /**
-   * Handles a payment of which no transaction can ever be confirmed. Once that is final, another
-   * transaction may be built.
+   * Handles a payment of which all living transactions are finally dead. Another one is built, or
+   * the payment ends. It ends only when its earlier transactions are finally dead as well.
    */
-  async #dead(lease: ChainLease, payment: Payment, why: 'conflict' | 'expired', isFinal: boolean): Promise<void> {
+  async #dead({ adapter, lease }: ChainTurn, observed: ObservedPayment, areAllDead: boolean): Promise<void> {
     const { clock, jobs, log, writer } = this.#options;
-    if (!isFinal) return writer.problem(lease, payment.id, why, pollSec);
-    log.error({ event: 'payment_dead', code: why, order_id: payment.orderId }, 'a payment can never be confirmed');
+    const { payment, statuses } = observed;
+    const { traits } = adapter;
+    const isOver = hasNoFurther(observed, traits);
+    if (isOver && !areAllDead) return this.#notFinal(lease, observed);
+    const deaths = new Map(statuses.map((one) => [one.attempt.attempt, deathOf(one)]));
+    const code = [...deaths.values()].findLast((one) => one !== null) ?? 'conflict';
+    log.error({ event: 'payment_dead', code, order_id: payment.orderId }, 'a payment can never be confirmed');
     await writer.change(
       lease,
       [payment],
       async (em, changing) => {
         const now = clock.now();
-        const alive = { paymentId: payment.id, deadAt: null };
-        await em.nativeUpdate(PaymentAttempt, alive, { deadAt: now, deadWhy: why, minedHeight: null });
-        // Transactions that replaced one another count as one death.
-        const [count] = await sql<{ deaths: number }>(
-          em,
-          `select count(distinct reserves)::int as deaths from payment_attempt
-            where payment_id = ? and dead_why in ('conflict', 'expired')`,
-          [payment.id],
-        );
-        const isOver = (count?.deaths ?? 0) >= maxDeaths || payment.kind === 'sweep';
-        for (const { payment: row, order } of changing) {
+        for (const { payment: row, order, alive } of changing) {
+          for (const one of alive) {
+            Object.assign(one, { deadAt: now, deadWhy: deaths.get(one.attempt) ?? code, minedHeight: null });
+          }
           row.state = isOver ? 'dead' : 'ready';
-          noteProblem(row, why, now);
+          noteProblem(row, code, now);
           row.endedAt = isOver ? now : null;
           row.nextActionAt = isOver ? null : now;
           if (isOver && order) order.nextActionAt = now;
           if (isOver) await showDeadPayment(em, row, order);
         }
         await em.flush();
+        if (!isOver) return releaseAfterDeath(em, payment, traits.exclusive, now);
         await releaseReserved(em, [payment.id], now);
-        if (isOver) await jobs.wake(em, ordersOf(changing));
+        await jobs.wake(em, ordersOf(changing));
       },
       true,
     );
   }
 }
 
-/** A payment, and the chain's status of its transactions. */
-interface ObservedPayment extends PaymentWithAttempts {
-  readonly statuses: readonly { readonly attempt: PaymentAttempt; readonly status: TxStatus }[];
-}
-
-/** A payment, and its transaction in a block. */
-interface InBlock {
-  readonly payment: Payment;
-  readonly attempt: PaymentAttempt;
-  readonly status: Mined;
-}
-
-/** Whether the payment's row differs from its chain. */
-function differsFromRow({ payment, attempt, status }: InBlock): boolean {
-  return attempt.minedHeight !== status.height || payment.problem !== null;
-}
-
-/**
- * Reads the status of all transactions of the payments, in one request where the chain has one.
- * Otherwise it stops after a payment once the time is over.
- */
-async function observe(
-  adapter: ChainAdapter,
-  sent: readonly PaymentWithAttempts[],
-  hasTime: () => boolean,
-): Promise<readonly ObservedPayment[]> {
-  if (sent.length === 0) return [];
-  const signed = sent.map(({ alive }) => alive.filter(({ raw }) => raw !== null));
-  const all = signed.flat();
-  const together = await adapter.statusAll?.(all.map(signedTx));
-  // A status is found by its place, and must never be taken for that of another transaction.
-  if (together && together.length !== all.length) throw new Error(`${adapter.chain} did not tell a status of each`);
-  const told = new Map(all.map((attempt, index) => [attempt, together?.[index]]));
-  const seen: ObservedPayment[] = [];
-  for (const [index, { payment, alive }] of sent.entries()) {
-    if (!together && seen.length > 0 && !hasTime()) break;
-    const statuses: { attempt: PaymentAttempt; status: TxStatus }[] = [];
-    for (const attempt of signed[index] ?? []) {
-      statuses.push({ attempt, status: told.get(attempt) ?? (await adapter.status(signedTx(attempt))) });
-    }
-    seen.push({ payment, alive, statuses });
-  }
-  return seen;
-}
-
-function isMined(seen: ObservedPayment['statuses'][number]): seen is Omit<InBlock, 'payment'> {
-  return seen.status.state === 'mined';
+/** Whether the payment's rows differ from its chain. */
+function differsFromRow({ payment, statuses }: ObservedPayment): boolean {
+  const differs = statuses.filter(isMined).some(({ attempt, status }) => {
+    return attempt.minedHeight !== status.height || attempt.deadAt !== null;
+  });
+  return differs || payment.problem !== null;
 }
 
 function ordersOf(changing: readonly LockedPayment[]): string[] {

@@ -6,11 +6,10 @@ import { Big, fromUnits, toUnits } from '../../base/money.ts';
 import type {
   Broadcast,
   ChainAdapter,
-  Expiry,
-  Held,
   PaymentIntent,
   PreparedTx,
   Promised,
+  Reservation,
   SignedTx,
 } from '../../chains/port/chain-adapter.ts';
 import { type Signer, SignerError } from '../../chains/port/signer.ts';
@@ -21,8 +20,10 @@ import { PaymentAttempt } from '../rows/payment-attempt.entity.ts';
 import type { ChainLease } from '../turns/chain-lease.ts';
 import type { ChainTurn } from '../turns/chain-turn.ts';
 import type { OnCrashPoint } from '../turns/crash-point.ts';
+
 import type { PaymentWithAttempts, PaymentWriter } from './payment-writer.ts';
 import type { PayoutLimits } from './payout-limits.ts';
+import { expiryOf, pastExpiry, signedTx } from './signed-attempts.ts';
 
 export interface PaymentTransactionsOptions {
   readonly orm: MikroORM;
@@ -41,6 +42,11 @@ export interface PaymentTransactionsOptions {
    */
   readonly refundFeeFactor: number;
   readonly prices: Pick<PriceBook, 'live' | 'reference'>;
+}
+
+/** What a payment reserves and takes, with the payment's id. */
+export interface PromisedBy extends Promised {
+  readonly paymentId: string;
 }
 
 /** A payment, and its next transaction as its adapter built it. */
@@ -89,11 +95,17 @@ export class PaymentTransactions {
    * Reads what the unfinished payments of a chain reserve and take, by the highest fee of each
    * payment's transactions.
    */
-  async held(chain: string): Promise<Held> {
+  async held(chain: string): Promise<ReadonlyMap<Reservation, PromisedBy>> {
     const { orm, catalogue } = this.#options;
-    const rows = await sql<{ resource: string; contract: string | null; amount: string; fee: string }>(
+    const rows = await sql<{
+      resource: string;
+      paymentId: string;
+      contract: string | null;
+      amount: string;
+      fee: string;
+    }>(
       orm.em.fork(),
-      `select r.resource, p.contract, p.amount::text as amount,
+      `select r.resource, p.id as "paymentId", p.contract, p.amount::text as amount,
                 coalesce((select max(a.fee) from payment_attempt a
                            where a.payment_id = p.id and a.dead_at is null), 0)::text as fee
            from payment_reservation r join payment p on p.id = r.payment_id
@@ -102,11 +114,11 @@ export class PaymentTransactions {
     );
     const gas = catalogue.gasCoin(chain);
     return new Map(
-      rows.map(({ resource, contract, amount, fee }) => {
+      rows.map(({ resource, paymentId, contract, amount, fee }) => {
         const asset = contract === null ? gas : catalogue.asset(chain, contract);
         // No other payment can be in a currency that is gone.
         const units = asset ? toUnits(amount, asset.decimals) : 0n;
-        return [resource, { contract, amount: units, fee: toUnits(fee, gas.decimals) }];
+        return [resource, { paymentId, contract, amount: units, fee: toUnits(fee, gas.decimals) }];
       }),
     );
   }
@@ -166,9 +178,9 @@ export class PaymentTransactions {
   }
 
   /** The amount and fee of a built transaction, to count beside unfinished ones. */
-  promised(payment: Payment, tx: PreparedTx): Promised {
+  promised(payment: Payment, tx: PreparedTx): PromisedBy {
     const { contract, amount } = this.intent(payment, payment.attempt + 1);
-    return { contract, amount, fee: tx.fee };
+    return { paymentId: payment.id, contract, amount, fee: tx.fee };
   }
 
   /**
@@ -300,7 +312,7 @@ export class PaymentTransactions {
   /**
    * Broadcasts the newest transactions for the first time, in their order, and records it. Where
    * each broadcast is a request, it stops after the first one without an answer once the time is
-   * over.
+   * over. One that has expired meanwhile is not broadcast: its status is asked next.
    */
   async send(
     { adapter, lease, hasTime }: ChainTurn,
@@ -309,8 +321,14 @@ export class PaymentTransactions {
   ): Promise<void> {
     const { clock, writer, onCrashPoint } = this.#options;
     const newest = signed.map(({ alive }) => newestOf(alive));
-    const broadcast = await this.#broadcastInOrder(adapter, newest, hasTime);
-    const all = new Map(signed.slice(0, broadcast).map((one) => [one.payment.id, one]));
+    const expired = await pastExpiry(adapter, clock.now(), newest);
+    const fresh = newest.filter((attempt) => !expired.has(attempt));
+    const broadcast = new Set(fresh.slice(0, await this.#broadcastInOrder(adapter, fresh, hasTime)));
+    const all = new Map(
+      signed
+        .filter(({ alive }) => broadcast.has(newestOf(alive)) || expired.has(newestOf(alive)))
+        .map((one) => [one.payment.id, one]),
+    );
     await onCrashPoint('payment.broadcast');
     await writer.change(
       lease,
@@ -318,7 +336,8 @@ export class PaymentTransactions {
       (_em, changing) => {
         const now = clock.now();
         for (const { payment, alive } of changing) {
-          storedAttempt(alive, newestOf(entryOf(all, payment).alive)).sentAt = now;
+          const attempt = newestOf(entryOf(all, payment).alive);
+          if (broadcast.has(attempt)) storedAttempt(alive, attempt).sentAt = now;
           changeRow(payment, now);
         }
       },
@@ -332,6 +351,7 @@ export class PaymentTransactions {
     attempts: readonly PaymentAttempt[],
     hasTime: () => boolean,
   ): Promise<number> {
+    if (attempts.length === 0) return 0;
     const broadcastAll = adapter.broadcastAll?.bind(adapter);
     if (broadcastAll) {
       await this.#isAnswered(() => broadcastAll(attempts.map(signedTx)));
@@ -412,19 +432,4 @@ export function newestOf(alive: readonly PaymentAttempt[]): PaymentAttempt {
   const attempt = alive.at(-1);
   if (!attempt) throw new Error('the payment has no attempt');
   return attempt;
-}
-
-export function signedTx(attempt: PaymentAttempt): SignedTx {
-  const { txid, raw, reserves } = attempt;
-  if (txid === null || raw === null) throw new Error('the attempt is not signed');
-  return { txid, raw, reserves, expiresAt: expiryOf(attempt) };
-}
-
-/** When the attempt can no longer confirm; null when it never expires. */
-export function expiryOf({
-  expiresAtHeight,
-  expiresAt,
-}: Pick<PaymentAttempt, 'expiresAtHeight' | 'expiresAt'>): Expiry | null {
-  if (expiresAt !== null) return { timeMs: expiresAt.getTime() };
-  return expiresAtHeight === null ? null : { height: expiresAtHeight };
 }

@@ -4,13 +4,7 @@ import { sql } from '../../base/db/sql.ts';
 import { errorMembers, type Log } from '../../base/log.ts';
 import { Big } from '../../base/money.ts';
 import { span } from '../../base/telemetry/tracing.ts';
-import {
-  type ChainAdapter,
-  ChainError,
-  type PreparedTx,
-  type Promised,
-  type Reservation,
-} from '../../chains/port/chain-adapter.ts';
+import { type ChainAdapter, ChainError, type PreparedTx, type Reservation } from '../../chains/port/chain-adapter.ts';
 import type { Payment } from '../rows/payment.entity.ts';
 import type { PaymentAttempt } from '../rows/payment-attempt.entity.ts';
 import { isCovered } from '../rules/client-account.ts';
@@ -19,16 +13,22 @@ import { smaller } from '../turns/bounded-concurrency.ts';
 import { type ChainLease, LeaseLost } from '../turns/chain-lease.ts';
 import type { ChainTurn } from '../turns/chain-turn.ts';
 import type { OnCrashPoint } from '../turns/crash-point.ts';
+import { type EarlierAttempts, type Retry, releaseAfterDeath } from './earlier-attempts.ts';
 import type { FeeHeadroom, FeeShares } from './fee-shares.ts';
 import { type PaymentFollower, pollSec, showDeadPayment } from './payment-follower.ts';
-import { type Built, newestOf, type PaymentTransactions, type Signed } from './payment-transactions.ts';
+import {
+  type Built,
+  newestOf,
+  type PaymentTransactions,
+  type PromisedBy,
+  type Signed,
+} from './payment-transactions.ts';
 import {
   type Backoff,
   type LockedPayment,
   noteProblem,
   type PaymentWithAttempts,
   type PaymentWriter,
-  releaseReserved,
 } from './payment-writer.ts';
 import { notHeldSql } from './payout-holds.ts';
 import { PayoutLimitExceeded, type PayoutLimits } from './payout-limits.ts';
@@ -39,6 +39,7 @@ export interface PaymentWorkerOptions {
   readonly log: Log;
   readonly onCrashPoint: OnCrashPoint;
   readonly transactions: PaymentTransactions;
+  readonly earlier: EarlierAttempts;
   readonly writer: PaymentWriter;
   readonly follower: PaymentFollower;
   readonly feeShares: FeeShares;
@@ -239,17 +240,18 @@ export class PaymentWorker {
     if (due.length === 0) return [];
     const { adapter, lease, hasTime } = turn;
     const { onCrashPoint, transactions, limits } = this.#options;
-    const ready = await limits.withRoom(due);
-    if (ready.length === 0) return [];
+    const ready = await this.#options.earlier.retries(turn, await limits.withRoom(due));
+    if (ready.length === 0 || (await this.#isStalled(turn, ready))) return [];
     const held = new Map(await transactions.held(adapter.chain));
     const room = await this.#options.feeShares.room(
       adapter.chain,
       ready.map(({ payment }) => payment),
     );
     const built: Built[] = [];
-    for (const [index, { payment }] of ready.entries()) {
+    for (const [index, retry] of ready.entries()) {
+      const { payment } = retry;
       if (index > 0 && !hasTime()) break;
-      const tx = await this.#build(turn, payment, held, room);
+      const tx = await this.#build(turn, retry, held, room);
       if (tx === null) continue;
       built.push({ payment, tx });
       room.take(payment, transactions.fee(adapter.chain, tx));
@@ -271,18 +273,36 @@ export class PaymentWorker {
     }
   }
 
+  /**
+   * Records that the chain is stalled, where transactions expire. One that is built on an old head
+   * would expire before the chain goes on, and an outage would use up attempts.
+   */
+  async #isStalled({ adapter, lease }: ChainTurn, ready: readonly Retry[]): Promise<boolean> {
+    const { clock, writer } = this.#options;
+    const { traits, stalledAfterSec = 0 } = adapter;
+    if (traits.death.expiry === 'none' || stalledAfterSec === 0) return false;
+    const { timeMs } = await adapter.head();
+    if (timeMs === undefined || clock.now().getTime() - timeMs <= stalledAfterSec * 1_000) return false;
+    for (const { payment } of ready) await writer.problem(lease, payment.id, 'chain_stalled', retrySec);
+    return true;
+  }
+
   /** Builds a transaction. Without one, records the problem and returns null. */
   async #build(
     { adapter, lease }: ChainTurn,
-    payment: Payment,
-    held: ReadonlyMap<Reservation, Promised>,
+    retry: Retry,
+    held: ReadonlyMap<Reservation, PromisedBy>,
     room: FeeHeadroom,
   ): Promise<PreparedTx | null> {
     const { transactions, writer } = this.#options;
+    const { payment, earlier } = retry;
+    // What the payment still holds is for this attempt to use again, and not to be kept free for it.
+    const others = earlier.length === 0 ? held : new Map([...held].filter(([, one]) => one.paymentId !== payment.id));
     try {
       // An exhausted fee share needs no request to the node.
       const hasRoom = room.has(payment, new Big('0'));
-      const tx = hasRoom ? await adapter.prepare(transactions.intent(payment, payment.attempt + 1), held) : null;
+      const intent = transactions.intent(payment, payment.attempt + 1);
+      const tx = hasRoom ? await adapter.prepare(intent, others, earlier) : null;
       const hasShare = tx !== null && room.has(payment, transactions.fee(adapter.chain, tx));
       const problem = hasShare ? transactions.feeProblem(payment, tx) : 'fee_share';
       if (problem === null) return tx;
@@ -291,10 +311,10 @@ export class PaymentWorker {
       if (!(error instanceof ChainError)) throw error;
       // A sweep that its chain refuses is decided anew, perhaps with more gas before it.
       const isOver = payment.kind === 'sweep' ? error.isOfChain : payment.depositId === null && !error.retryable;
-      if (isOver) {
+      if (isOver && retry.areDead) {
         await this.#drop(lease, payment, error.code);
       } else {
-        await this.#refused(lease, payment, error);
+        await this.#refused(lease, retry, error);
         this.#failed(adapter, error);
       }
     }
@@ -305,19 +325,20 @@ export class PaymentWorker {
    * Records a chain error. A node's failure does not count as a try, so that the payment does not
    * wait longer or behind others for it.
    */
-  async #refused(lease: ChainLease, payment: Payment, { code, isOfChain, retryable }: ChainError): Promise<void> {
+  async #refused(lease: ChainLease, retry: Retry, { code, isOfChain, retryable }: ChainError): Promise<void> {
     const { clock, giveUpSec, writer } = this.#options;
+    const { payment, areDead } = retry;
     const { id, problem, problemSince } = payment;
     if (retryable && !isOfChain) return writer.problem(lease, id, code, retrySec);
     if (walletProblems.has(code)) return writer.refused(lease, id, code, ownBackoff);
     const isHopeless =
       problem === code && problemSince !== null && clock.now() >= secondsAfter(problemSince, giveUpSec);
-    await (isHopeless ? this.#drop(lease, payment, code) : writer.refused(lease, id, code, userBackoff));
+    await (isHopeless && areDead ? this.#drop(lease, payment, code) : writer.refused(lease, id, code, userBackoff));
   }
 
   /**
-   * Ends a payment that cannot be made and that no signer has signed. Its order, if any, continues
-   * from there.
+   * Ends a payment that cannot be made, and of which no signed transaction can be confirmed. Its
+   * order, if any, continues from there.
    */
   async #drop(lease: ChainLease, payment: Payment, problem: string): Promise<void> {
     const end = async (em: EntityManager, changing: readonly LockedPayment[]): Promise<void> => {
@@ -340,11 +361,9 @@ export class PaymentWorker {
    * revoked transaction is built anew after `retrySec`. Once the time is over, an unavailable
    * signer is not asked again.
    */
-  async #sign(
-    { lease, hasTime }: ChainTurn,
-    prepared: readonly PaymentWithAttempts[],
-  ): Promise<readonly PaymentWithAttempts[]> {
+  async #sign(turn: ChainTurn, prepared: readonly PaymentWithAttempts[]): Promise<readonly PaymentWithAttempts[]> {
     if (prepared.length === 0) return [];
+    const { lease, hasTime } = turn;
     const { transactions, writer } = this.#options;
     const payments = prepared.map(({ payment }) => payment);
     let mayGoOut = await writer.mayGoOut(payments);
@@ -364,7 +383,7 @@ export class PaymentWorker {
         if (!hasTime()) break;
       } else if (answer === null || answer === 'refused') {
         hasGap = true;
-        await this.#giveUp(lease, payment, attempt, answer === null ? null : 'signer_refused');
+        await this.#giveUp(turn, payment, attempt, answer === null ? null : 'signer_refused');
       } else {
         signed.push({ payment, attempt, tx: answer });
       }
@@ -379,10 +398,11 @@ export class PaymentWorker {
 
   /**
    * Drops a transaction that was never signed, and releases its reservations. A nonce that is
-   * reserved but not used would block every later payment.
+   * reserved but not used would block every later payment. What an expired attempt before it
+   * reserved stays.
    */
   async #giveUp(
-    lease: ChainLease,
+    { adapter, lease }: ChainTurn,
     payment: Payment,
     attempt: PaymentAttempt,
     problem: 'signer_refused' | null,
@@ -402,7 +422,7 @@ export class PaymentWorker {
         row.nextActionAt = secondsAfter(now, problem === null ? retrySec : refusedSec);
       }
       await em.flush();
-      await releaseReserved(em, [payment.id], now);
+      await releaseAfterDeath(em, payment, adapter.traits.exclusive, now);
     });
   }
 
