@@ -89,7 +89,10 @@ export class Payment {
   @Property({ type: 'integer' })
   tries!: number;
 
-  /** The present problem: 'fee_too_high', 'signer_unavailable', 'unknown'. */
+  /**
+   * The present problem: 'fee_too_high', 'signer_unavailable', 'unknown'. 'paid_twice' of a
+   * confirmed payment: another of its transactions moved the amount as well.
+   */
   @Property({ type: 'text', nullable: true })
   problem!: string | null;
 
