@@ -61,7 +61,7 @@ const failingMs = 60_000;
 const undecidedMs = 300_000;
 /** A transaction that is not mined by then pays too low a fee, or waits behind a nonce gap. */
 const waitingMs = 3_600_000;
-/** How long a payment that was paid twice is shown. Its reconciliation differs until it is booked. */
+/** How long a payment that was paid twice is shown. The reconciliation differs for longer. */
 const paidTwiceMs = 30 * dayMs;
 /** A position is retried every few seconds. One this old lacks a price or a market. */
 const unclosedMs = 600_000;

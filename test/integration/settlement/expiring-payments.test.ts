@@ -239,6 +239,41 @@ describe('an attempt that counts as dead and is in a block', () => {
   });
 });
 
+describe('staff mark a payment failed of which a transaction was signed and died', () => {
+  async function marked(): Promise<{ order: MadeOrder; txid: string }> {
+    const { order, txid } = await wronglyDead();
+    tron.lies.set(txid, { ...dead, final: false } as TxStatus);
+    const staffId = (await gateway.staff.create(`${order.id}@example.com`, 'operator')).member.id;
+    const { staffActions } = gateway.settlement;
+    await staffActions.propose({ action: 'hold', staffId, orderId: order.id, reason: 'stop' });
+    await staffActions.propose({ action: 'mark_failed', staffId, orderId: order.id, reason: 'stop' });
+    await gateway.tick();
+    expect(await payout(order)).toMatchObject({ state: 'ready', problem: 'marked_failed' });
+    gateway.clock.advance(5_000);
+    return { order, txid };
+  }
+
+  it('it ends once the chain calls all of them finally dead', async () => {
+    const { order, txid } = await marked();
+    tron.lies.set(txid, dead);
+    await gateway.tick();
+    expect(await payout(order)).toMatchObject({ state: 'dead', problem: 'marked_failed', held: [] });
+    await gateway.settlement.sandbox.drop('tron', txid);
+  });
+
+  it('it goes on when one of them is in a block, and the order completes after its hold', async () => {
+    const { order } = await marked();
+    tron.lies.clear();
+    await mine(4);
+    expect(await payout(order)).toMatchObject({ state: 'confirmed', problem: null });
+    await gateway.query('update exchange_order set held_at = null, next_action_at = $2 where id = $1', [
+      order.id,
+      gateway.clock.now(),
+    ]);
+    await expectPaidOnce(order);
+  });
+});
+
 describe.each([true, false])('a process that ends after the death of an attempt, exclusive: %s', (exclusive) => {
   const points = [
     'payment.built',

@@ -39,7 +39,7 @@ export class ExpiringChain {
   readonly sent: string[] = [];
   readonly asked: AskedToPrepare[] = [];
   readonly #nonces = new Map<string, number>();
-  /** Reservations of the nonces that reached the node, which a chain without exclusion never reuses. */
+  /** Nonces that reached the node. Without exclusion they are not used again. */
   readonly #taken = new Set<string>();
 
   constructor(chain: string) {
