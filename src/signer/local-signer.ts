@@ -5,7 +5,7 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { PaymentIntent, PreparedTx, SignedTx } from '../chains/port/chain-adapter.ts';
 import { type Signer, SignerError } from '../chains/port/signer.ts';
-import type { Secp256k1Keys, TransactionSigner } from '../chains/port/transaction-signer.ts';
+import type { SigningKeys, TransactionSigner } from '../chains/port/transaction-signer.ts';
 import { SandboxTransactions } from '../chains/sandbox/sandbox-transactions.ts';
 import { type AddedSpending, addedSpending, exclusiveGroups } from './attempts.ts';
 import type { DepositKeys } from './deposit-keys.ts';
@@ -44,7 +44,7 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
     this.#journal = journal;
     this.#live = live;
     this.#limits = limits;
-    this.#sandbox = new SandboxTransactions(keys.sandboxKey());
+    this.#sandbox = new SandboxTransactions(keys);
   }
 
   async sign(chain: string, intent: PaymentIntent, tx: PreparedTx, earlier: readonly string[] = []): Promise<SignedTx> {
@@ -118,9 +118,7 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
   /** Checks the recipient of a sweep, because its amount counts against no limit. */
   #sweepFaults(chain: string, { from, to }: PaymentIntent): string[] {
     if (from === null) return [];
-    // Where a chain writes an address in several ways, these differ in capitals only.
-    const isHome = to.toLowerCase() === this.#kind(chain).hotWallet(chain).toLowerCase();
-    return isHome ? [] : ['a sweep goes to the hot wallet only'];
+    return this.#kind(chain).isHotWallet(chain, to) ? [] : ['a sweep goes to the hot wallet only'];
   }
 
   /** Runs a task after the earlier requests of the same payment. */
@@ -212,7 +210,7 @@ export interface OpenLocalSignerOptions {
   /** Holds the journal and the daily spending. */
   readonly dataDir: string;
   /** Makes the kinds of transactions of live chains. All other chains are the sandbox's. */
-  readonly live?: (keys: Secp256k1Keys) => ReadonlyMap<string, TransactionSigner>;
+  readonly live?: (keys: SigningKeys) => ReadonlyMap<string, TransactionSigner>;
   /** Limits of live chains; a chain without limits is not signed for. */
   readonly limits?: SigningLimits;
   readonly clock?: Clock;

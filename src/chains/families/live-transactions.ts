@@ -1,11 +1,11 @@
 import type { NetworkConfig } from '../networks/network-config.ts';
-import type { Secp256k1Keys, TransactionSigner } from '../port/transaction-signer.ts';
+import type { SigningKeys, TransactionSigner } from '../port/transaction-signer.ts';
 import { familyOf } from './families.ts';
 
 /** The code that checks and signs the transactions of live networks, by chain, given the keys. */
 export async function liveTransactions(
   networks: readonly NetworkConfig[],
-): Promise<(keys: Secp256k1Keys) => ReadonlyMap<string, TransactionSigner>> {
+): Promise<(keys: SigningKeys) => ReadonlyMap<string, TransactionSigner>> {
   const signers = await Promise.all(
     networks.map(async (network) => [network.chain, await familyOf(network).loadTransactions(network)] as const),
   );

@@ -126,8 +126,8 @@ export interface SweepCost {
 }
 
 /**
- * When a transaction can no longer confirm: in no block above a height, or in no block on top of one
- * whose time is `timeMs` or later.
+ * When a transaction can no longer confirm: in no block above a height, or in no block on top of
+ * one whose time is `timeMs` or later.
  */
 export type Expiry = { readonly height: number } | { readonly timeMs: number };
 

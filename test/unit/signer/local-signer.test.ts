@@ -6,6 +6,7 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { entropyToMnemonic, mnemonicToSeedSync } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import type { PaymentIntent, PreparedTx } from '../../../src/chains/port/chain-adapter.ts';
+import { SandboxTransactions } from '../../../src/chains/sandbox/sandbox-transactions.ts';
 import {
   encodePayload,
   openSandboxTx,
@@ -16,11 +17,12 @@ import {
 import { SignerJournal } from '../../../src/signer/journal.ts';
 import { LocalSigner, openLocalSigner } from '../../../src/signer/local-signer.ts';
 import { SignerKeys } from '../../../src/signer/signer-keys.ts';
-import { slip10PublicKey } from '../../../src/signer/slip10.ts';
+import { slip10Key } from '../../../src/signer/slip10.ts';
 
 const keys = new SignerKeys(new Uint8Array(32).fill(7));
-const own = keys.sandboxKey().address;
-const stranger = new SignerKeys(new Uint8Array(32).fill(8)).sandboxKey().address;
+const sandbox = new SandboxTransactions(keys);
+const own = sandbox.hotWallet();
+const stranger = new SandboxTransactions(new SignerKeys(new Uint8Array(32).fill(8))).hotWallet();
 
 const intent: PaymentIntent = {
   id: '0199f7a2-0000-7000-8000-000000000001',
@@ -93,8 +95,12 @@ describe('a local signer', () => {
     expect(await signer.hotWallet('ethereum')).toBe(own);
     expect(await signer.hotWallet('bitcoin')).toBe(own);
     const seed = mnemonicToSeedSync(entropyToMnemonic(new Uint8Array(32).fill(7), wordlist));
-    expect(own).toBe(sandboxAddress(slip10PublicKey(seed, "m/44'/1'/0'")));
+    expect(own).toBe(sandboxAddress(slip10Key(seed, "m/44'/1'/0'").publicKey));
     expect(stranger).not.toBe(own);
+    // Its addresses are base58: another letter's case is another address.
+    expect(
+      [own, own.toLowerCase(), own.toUpperCase(), stranger].map((text) => sandbox.isHotWallet('bitcoin', text)),
+    ).toEqual([true, false, false, false]);
   });
 
   it('returns the same bytes for the same request, also after a restart', async () => {
