@@ -281,6 +281,7 @@ describe('the journal of a signer', () => {
     txid: 't',
     reserves: ['nonce:a:1'],
     fee: 5n,
+    expiresAt: null,
   };
 
   it('stores an attempt once, and another instance finds it', async () => {
@@ -320,9 +321,12 @@ describe('the journal of a signer', () => {
     expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({
       paymentId: 'payment',
       attempt: 1,
-      ...contents,
-      fee: '5',
+      chain: 'ethereum',
+      intentDigest: 'i',
+      payloadDigest: 'p',
       txid: `t${winner}`,
+      reserves: ['nonce:a:1'],
+      fee: '5',
     });
   });
 
@@ -356,8 +360,8 @@ describe('the journal of a signer', () => {
     expect(await filesOf(dir)).toHaveLength(1);
     expect(await journal.record('payment', 2, contents)).toBe('recorded');
     expect((await journal.entries('payment', 9)).toSorted((a, b) => a.attempt - b.attempt)).toEqual([
-      { attempt: 1, intentDigest: 'i', txid, reserves: null, fee: 0n },
-      { attempt: 2, intentDigest: 'i', txid, reserves: ['nonce:a:1'], fee: 5n },
+      { attempt: 1, intentDigest: 'i', txid, reserves: null, fee: 0n, expiresAt: null },
+      { attempt: 2, intentDigest: 'i', txid, reserves: ['nonce:a:1'], fee: 5n, expiresAt: null },
     ]);
     expect(await journal.entries('other payment', 1)).toEqual([]);
   });
