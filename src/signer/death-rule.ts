@@ -1,4 +1,4 @@
-import type { SignedAttempt } from './attempts.ts';
+import type { JournalEntry } from './journal.ts';
 
 /** Milliseconds from the expiry of a transaction until the signer takes it for dead. */
 const deadAfterMs = 120_000;
@@ -11,6 +11,8 @@ export interface FurtherAttempt {
   readonly attempt: number;
   /** The time of the chain that its bytes state. */
   readonly builtAtMs: number | undefined;
+  /** Txids of the payment's other signed attempts, as the gateway knows them. */
+  readonly earlier: readonly string[];
 }
 
 /**
@@ -20,21 +22,28 @@ export interface FurtherAttempt {
  * must agree with that clock.
  */
 export function refusalOfFurther(
-  signed: readonly SignedAttempt[],
-  { paymentId, attempt, builtAtMs }: FurtherAttempt,
+  signed: readonly JournalEntry[],
+  { paymentId, attempt, builtAtMs, earlier }: FurtherAttempt,
   now: Date,
 ): string | null {
+  if (earlier.some((txid) => signed.every((entry) => entry.txid !== txid))) {
+    return (
+      `payment ${paymentId} has a signed transaction that is not in the journal, so its expiry is unknown; ` +
+      'no further one is ever signed'
+    );
+  }
   if (signed.length === 0) return null;
   let last = { attempt: 0, deadAtMs: Number.NEGATIVE_INFINITY };
-  for (const { attempt: earlier, expiresAt } of signed) {
+  for (const entry of signed) {
+    const { expiresAt } = entry;
     if (expiresAt === null || !('timeMs' in expiresAt)) {
       return (
-        `attempt ${earlier} of payment ${paymentId} has no time of expiry that the signer can judge; ` +
+        `attempt ${entry.attempt} of payment ${paymentId} has no time of expiry that the signer can judge; ` +
         'no further one is ever signed'
       );
     }
     const deadAtMs = expiresAt.timeMs + deadAfterMs;
-    if (deadAtMs > last.deadAtMs) last = { attempt: earlier, deadAtMs };
+    if (deadAtMs > last.deadAtMs) last = { attempt: entry.attempt, deadAtMs };
   }
   if (now.getTime() < last.deadAtMs) {
     const from = new Date(last.deadAtMs).toISOString();

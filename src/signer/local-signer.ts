@@ -176,7 +176,8 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
         `payment ${id} was signed as ${groups.length} transactions that do not exclude each other; no further one is signed`,
       );
     }
-    const why = exclusive ? null : refusalOfFurther(entries, { paymentId: id, attempt, builtAtMs }, this.#clock.now());
+    const next = { paymentId: id, attempt, builtAtMs, earlier };
+    const why = exclusive ? null : refusalOfFurther(entries, next, this.#clock.now());
     if (why !== null) throw new SignerError('refused', why);
     return added;
   }

@@ -27,11 +27,14 @@ let dir: string;
 let clock: TestClock;
 let traits: TransactionSigner['traits'];
 let signer: LocalSigner;
+/** The txids that a gateway would know. */
+let known: readonly string[];
 
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'signer-death-'));
   clock = new TestClock(new Date(start));
   traits = { exclusive: false, furtherAttempts: 3 };
+  known = [];
   signer = await open();
 });
 
@@ -71,7 +74,7 @@ const intent: Omit<PaymentIntent, 'attempt'> = {
   amount: 5n,
 };
 
-/** Asks for an attempt, and names all other signed ones. */
+/** Asks for an attempt, and names the others that were signed. */
 async function sign(attempt: number, { expiresAt, reserves, headBehindMs = 0 }: Ask = {}): Promise<string> {
   const now = clock.now().getTime();
   const tx: PreparedTx = {
@@ -80,8 +83,9 @@ async function sign(attempt: number, { expiresAt, reserves, headBehindMs = 0 }: 
     fee: 1n,
     expiresAt: expiresAt === undefined ? { timeMs: now + 60_000 } : expiresAt,
   };
-  const others = Array.from({ length: 9 }, (_, index) => `p-${index + 1}`);
-  return (await signer.sign('tron', { ...intent, attempt }, tx, others)).txid;
+  const { txid } = await signer.sign('tron', { ...intent, attempt }, tx, known);
+  known = [...new Set([...known, txid])];
+  return txid;
 }
 
 async function expectRefused(signing: Promise<unknown>, reason: string | RegExp): Promise<void> {
@@ -154,6 +158,16 @@ describe('a further attempt on a chain whose attempts do not exclude each other'
     traits = { exclusive: false, furtherAttempts: 3 };
     clock.advance(86_400_000);
     await expectRefused(sign(2), 'no further one is ever signed');
+  });
+
+  it('is never signed when the gateway names a signed one that the journal has lost', async () => {
+    known = ['lost'];
+    const reason = 'payment p has a signed transaction that is not in the journal, so its expiry is unknown';
+    await expectRefused(sign(2), reason);
+    clock.advance(86_400_000);
+    await expectRefused(sign(2), reason);
+    traits = { exclusive: true, furtherAttempts: 3 };
+    expect(await sign(2)).toBe('p-2');
   });
 
   it('is further also when it states the reservation of an earlier one', async () => {
