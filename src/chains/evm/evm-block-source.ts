@@ -45,9 +45,9 @@ export class EvmBlockSource implements BlockSource {
   }
 
   /**
-   * Reads the block above; null at the end of this scan. The scan ends above the head as it was when
-   * the scan began. It also ends when the node fails after some blocks were read, so that a slow
-   * node loses none of its work.
+   * Reads the block above; null at the end of this scan. The scan ends above the head as it was
+   * when the scan began. It also ends when the node fails after some blocks were read, so that a
+   * slow node loses none of its work.
    */
   async blockAfter(ref: BlockRef): Promise<ScannedBlock | null> {
     const height = ref.height + 1;

@@ -110,8 +110,8 @@ async function refuseBehind(source: BlockSource, head: number, window: readonly 
 /**
  * A cursor at a height: its scan begins with the first block above.
  *
- * @param refAt The block at a height, or the nearest one below where the height is empty. Null above
- *   the newest block.
+ * @param refAt The block at a height, or the nearest one below an empty height. Null above the
+ *   newest block.
  * @throws ChainError when the chain is not that high yet.
  */
 export async function startCursor(

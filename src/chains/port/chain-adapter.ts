@@ -13,7 +13,7 @@ export interface BlockRef {
    */
   readonly height: number;
   readonly hash: string;
-  /** Hash of the block below, at whatever height. */
+  /** Hash of the nearest block below. */
   readonly parent: string;
   /**
    * The block's own timestamp, in milliseconds since 1970. Every adapter sets it. In a stored
