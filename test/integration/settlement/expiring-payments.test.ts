@@ -155,6 +155,20 @@ describe('a transaction that waits unseen', () => {
   });
 });
 
+it('a transaction that expires before it is signed is revoked, and uses up no attempt', async () => {
+  Object.assign(tron, { exclusive: false, life: 3, isSignerAway: true });
+  const order = await exchanged();
+  for (let wait = 0; wait < 4; wait++) {
+    await mine(4);
+    expect(await payout(order)).toMatchObject({ state: 'prepared', problem: 'signer_unavailable' });
+  }
+  tron.isSignerAway = false;
+  tron.life = 10;
+  await mine(3);
+  await expectPaidOnce(order);
+  expect(await attempts(order)).toMatchObject([{ why: 'never_signed', txid: null }, { why: null }]);
+});
+
 describe('attempts', () => {
   it('that exclude each other go on without a bound, by the same reservation', async () => {
     Object.assign(tron, { isLosing: true, life: 1 });
