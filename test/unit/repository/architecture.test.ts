@@ -193,6 +193,7 @@ const layers: Record<string, readonly string[]> = {
     'orders',
     'orders/read',
     'settlement/rows',
+    'settlement/treasury',
   ],
   'surfaces/graphql/server': [
     'accounts/members',
