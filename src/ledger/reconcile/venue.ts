@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { orderMoves } from '../order-moves.ts';
+import { orderMoves } from './order-moves.ts';
 import type { Tally } from './report.ts';
 import { countRows } from './snapshot.ts';
 

@@ -1,7 +1,7 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { sql } from '../../base/db/sql.ts';
 import type { Holdings } from '../../exchanges/exchange.ts';
-import { orderMoves } from '../../ledger/order-moves.ts';
+import { orderMoves } from '../../ledger/reconcile/order-moves.ts';
 
 /** The orders of open trades at an exchange at one moment, by id. */
 export type MarketStamp = ReadonlyMap<string, MarketOrder>;

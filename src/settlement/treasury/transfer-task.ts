@@ -79,8 +79,10 @@ export class TransferTask implements ChainTask {
          exists (select from deposit where chain = ? and purpose = 'funding' and state = 'mined')
          or exists (select from treasury_transfer where chain = ? and state not in ('done', 'returned'))
          or exists (select from venue_movement where kind = 'deposit' and part = 'open')
-         or exists (select from treasury_transfer where chain = ? and state = 'returned' and entries = 0
-                       and movement_kind = 'deposit' and created_at > ?)
+         or exists (select from treasury_transfer t
+                      join venue_movement m on m.venue = t.venue and m.kind = t.movement_kind and m.reference = t.reference
+                     where t.chain = ? and t.movement_kind = 'deposit'
+                       and (m.changed_at > t.updated_at or t.state = 'returned' and t.entries = 0 and t.created_at > ?))
          or exists (select from treasury_transfer t join deposit d on d.chain = t.chain and d.coin = t.coin
                      where t.chain = ? and t.state = 'returned' and t.created_at > ? and t.arrived = 0 and t.booked_amount = 0
                        and d.purpose = 'funding' and d.transfer_id is null and d.seen_at > t.created_at)

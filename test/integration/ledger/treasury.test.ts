@@ -246,7 +246,9 @@ describe('a withdrawal by hand from the exchange to a hot wallet', () => {
     watched.account.isSilent = true;
     await watched.arrive('BTC', 'BTC', '2');
     await watched.mine('BTC');
-    await watched.turn(28);
+    await watched.turn(2);
+    watched.gateway.clock.advance(25 * 60_000);
+    await watched.turn();
     expect(await watched.entries()).toEqual([]);
     await watched.turn(4);
     expect(await watched.entries()).toEqual(['funding']);

@@ -55,7 +55,7 @@ describe('a shortage of a hot wallet that an exchange may explain', () => {
 
   it('does not clear a hold when another worker finds it for the first time', async () => {
     const { clock, databaseUrl } = watched.gateway;
-    const other = await startSettledGateway({ clock, databaseUrl });
+    const other = await startSettledGateway({ clock, databaseUrl, settings: { ROLE: 'worker' } });
     try {
       expect(await other.settlement.reconciliations?.runIfDue()).toBe(true);
     } finally {

@@ -240,7 +240,9 @@ describe('an account at the exchange that is in the books', () => {
 
     it('a deposit that is none of ours, once it is credited', async () => {
       const reference = watched.credit('USDT', 'TRC20', '500', { txid: 'ab'.repeat(32), state: 'pending' });
-      await watched.turn(12);
+      await watched.turn();
+      watched.gateway.clock.advance(660_000);
+      await watched.turn();
       expect(await referencesOf({ part: 'FOREIGN' })).toEqual([reference]);
       expect(await items()).toEqual([]);
       watched.account.change(reference, { state: 'done' });

@@ -141,6 +141,7 @@ const layers: Record<string, readonly string[]> = {
     'chains/port',
     'exchanges',
     'ledger',
+    'ledger/reconcile',
     'market/currencies',
     'settlement/rows',
     'settlement/rules',
