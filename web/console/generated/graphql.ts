@@ -901,14 +901,14 @@ export type MoneyQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type MoneyQuery = { payoutBrakes: { holds: Array<{ id: string, coin: string | null, network: string | null, cause: PayoutHoldCause, detail: string, openedAt: string, isStanding: boolean, waiting: number, openedBy: { email: string } | null, proposedBy: { email: string } | null }>, limits: Array<{ coin: string | null, network: string | null, hourUsd: string, hourLimitUsd: number, dayUsd: string, dayLimitUsd: number, waiting: number, waitingSince: string | null }> }, system: { wallets: Array<{ chain: string, coin: string, network: string, balance: string, low: string | null, high: string | null, seenAt: string }>, reconciliation: { endedAt: string, checks: number, differences: number } | null } };
 
-export type MovementPageFragment = { edges: Array<{ node: { id: string, venue: string, kind: VenueMovementKind, reference: string, coin: string, network: string | null, txid: string | null, isInternal: boolean, address: string | null, tag: string | null, amount: string, state: VenueMovementState, told: string, at: string } }>, pageInfo: { hasNextPage: boolean } };
+export type MovementPageFragment = { edges: Array<{ node: { id: string, venue: string, kind: VenueMovementKind, reference: string, coin: string, network: string | null, txid: string | null, isInternal: boolean, address: string | null, tag: string | null, amount: string, state: VenueMovementState, told: string, at: string, isClassifiable: boolean } }>, pageInfo: { hasNextPage: boolean } };
 
-export type TransferPageFragment = { edges: Array<{ node: { id: string, venue: string, movementKind: VenueMovementKind, coin: string, network: string, chain: string, state: TreasuryTransferState, problem: TreasuryTransferProblem | null, amount: string, bookedAmount: string, bookedFee: string, arrived: string, writtenOff: string, createdAt: string, explorerUrl: string | null, movement: { reference: string, txid: string | null, isInternal: boolean, told: string }, arrivals: Array<{ id: string, txid: string, explorerUrl: string | null }> } }>, pageInfo: { hasNextPage: boolean } };
+export type TransferPageFragment = { edges: Array<{ node: { id: string, venue: string, movementKind: VenueMovementKind, coin: string, network: string, chain: string, state: TreasuryTransferState, problem: TreasuryTransferProblem | null, amount: string, bookedAmount: string, bookedFee: string, arrived: string, writtenOff: string, createdAt: string, isClassifiable: boolean, explorerUrl: string | null, movement: { reference: string, txid: string | null, isInternal: boolean, told: string }, arrivals: Array<{ id: string, txid: string, explorerUrl: string | null }> } }>, pageInfo: { hasNextPage: boolean } };
 
 export type TreasuryQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type TreasuryQuery = { treasury: { accounts: Array<{ venue: string, isWatched: boolean, watchedFrom: string, openedAt: string | null, listedAt: string | null, balancesAt: string | null, failingSince: string | null, failure: string | null, balances: Array<{ coin: string, total: string, free: string, booked: string | null, inFlight: string | null, difference: string | null, comparedAt: string | null, differing: number }> }>, open: { edges: Array<{ node: { id: string, venue: string, movementKind: VenueMovementKind, coin: string, network: string, chain: string, state: TreasuryTransferState, problem: TreasuryTransferProblem | null, amount: string, bookedAmount: string, bookedFee: string, arrived: string, writtenOff: string, createdAt: string, explorerUrl: string | null, movement: { reference: string, txid: string | null, isInternal: boolean, told: string }, arrivals: Array<{ id: string, txid: string, explorerUrl: string | null }> } }>, pageInfo: { hasNextPage: boolean } }, returned: { edges: Array<{ node: { id: string, venue: string, movementKind: VenueMovementKind, coin: string, network: string, chain: string, state: TreasuryTransferState, problem: TreasuryTransferProblem | null, amount: string, bookedAmount: string, bookedFee: string, arrived: string, writtenOff: string, createdAt: string, explorerUrl: string | null, movement: { reference: string, txid: string | null, isInternal: boolean, told: string }, arrivals: Array<{ id: string, txid: string, explorerUrl: string | null }> } }>, pageInfo: { hasNextPage: boolean } } }, foreign: { edges: Array<{ node: { id: string, venue: string, kind: VenueMovementKind, reference: string, coin: string, network: string | null, txid: string | null, isInternal: boolean, address: string | null, tag: string | null, amount: string, state: VenueMovementState, told: string, at: string } }>, pageInfo: { hasNextPage: boolean } }, undecided: { edges: Array<{ node: { id: string, venue: string, kind: VenueMovementKind, reference: string, coin: string, network: string | null, txid: string | null, isInternal: boolean, address: string | null, tag: string | null, amount: string, state: VenueMovementState, told: string, at: string } }>, pageInfo: { hasNextPage: boolean } } };
+export type TreasuryQuery = { treasury: { accounts: Array<{ venue: string, isWatched: boolean, watchedFrom: string, openedAt: string | null, listedAt: string | null, balancesAt: string | null, failingSince: string | null, failure: string | null, balances: Array<{ coin: string, total: string, free: string, booked: string | null, inFlight: string | null, difference: string | null, comparedAt: string | null, differing: number, isClassifiable: boolean }> }>, open: { edges: Array<{ node: { id: string, venue: string, movementKind: VenueMovementKind, coin: string, network: string, chain: string, state: TreasuryTransferState, problem: TreasuryTransferProblem | null, amount: string, bookedAmount: string, bookedFee: string, arrived: string, writtenOff: string, createdAt: string, isClassifiable: boolean, explorerUrl: string | null, movement: { reference: string, txid: string | null, isInternal: boolean, told: string }, arrivals: Array<{ id: string, txid: string, explorerUrl: string | null }> } }>, pageInfo: { hasNextPage: boolean } }, returned: { edges: Array<{ node: { id: string, venue: string, movementKind: VenueMovementKind, coin: string, network: string, chain: string, state: TreasuryTransferState, problem: TreasuryTransferProblem | null, amount: string, bookedAmount: string, bookedFee: string, arrived: string, writtenOff: string, createdAt: string, isClassifiable: boolean, explorerUrl: string | null, movement: { reference: string, txid: string | null, isInternal: boolean, told: string }, arrivals: Array<{ id: string, txid: string, explorerUrl: string | null }> } }>, pageInfo: { hasNextPage: boolean } } }, foreign: { edges: Array<{ node: { id: string, venue: string, kind: VenueMovementKind, reference: string, coin: string, network: string | null, txid: string | null, isInternal: boolean, address: string | null, tag: string | null, amount: string, state: VenueMovementState, told: string, at: string, isClassifiable: boolean } }>, pageInfo: { hasNextPage: boolean } }, undecided: { edges: Array<{ node: { id: string, venue: string, kind: VenueMovementKind, reference: string, coin: string, network: string | null, txid: string | null, isInternal: boolean, address: string | null, tag: string | null, amount: string, state: VenueMovementState, told: string, at: string, isClassifiable: boolean } }>, pageInfo: { hasNextPage: boolean } } };
 
 export type CatalogueQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1491,6 +1491,7 @@ export const MovementPageFragmentDoc = new TypedDocumentString(`
       state
       told
       at
+      isClassifiable
     }
   }
   pageInfo {
@@ -1516,6 +1517,7 @@ export const TransferPageFragmentDoc = new TypedDocumentString(`
       arrived
       writtenOff
       createdAt
+      isClassifiable
       explorerUrl
       movement {
         reference
@@ -2490,6 +2492,7 @@ export const TreasuryDocument = new TypedDocumentString(`
         difference
         comparedAt
         differing
+        isClassifiable
       }
     }
     open: transfers(state: [ASKED, SENT, ARRIVED], first: 50) {
@@ -2523,6 +2526,7 @@ export const TreasuryDocument = new TypedDocumentString(`
       state
       told
       at
+      isClassifiable
     }
   }
   pageInfo {
@@ -2546,6 +2550,7 @@ fragment TransferPage on TreasuryTransferConnection {
       arrived
       writtenOff
       createdAt
+      isClassifiable
       explorerUrl
       movement {
         reference
