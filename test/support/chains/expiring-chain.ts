@@ -39,6 +39,7 @@ export class ExpiringChain {
   /** The txid of each broadcast. */
   readonly sent: string[] = [];
   readonly asked: AskedToPrepare[] = [];
+  #built = 0n;
   readonly #nonces = new Map<string, number>();
   /** Nonces that reached the node. Without exclusion they are not used again. */
   readonly #taken = new Set<string>();
@@ -124,8 +125,9 @@ export class ExpiringChain {
     const payload = decodePayload(tx.payload);
     const last = earlier.at(-1);
     const again = this.exclusive && last?.why === 'expired' ? decodePayload(last.payload).nonce : payload.nonce;
-    // Another fee, so that no two attempts are one transaction.
-    const fee = tx.fee + BigInt(intent.attempt);
+    // Each has another fee, so that no two of the same amount and nonce are one transaction.
+    this.#built += 1n;
+    const fee = tx.fee + this.#built;
     const reservation = this.exclusive ? nonceOf(from, again) : `attempt:${intent.id}:${intent.attempt}`;
     this.#nonces.set(reservation, again);
     return {
