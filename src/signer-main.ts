@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { ignoreClosedOutput } from './app/closed-output.ts';
 import { liveSigning, openNetworks } from './app/open-networks.ts';
 import { createLog } from './base/log.ts';
+import { rulesByName } from './chains/sandbox/sandbox-rules.ts';
 import { ConfigError, loadConfig } from './config/load-config.ts';
 import type { Config } from './config/settings.ts';
 import { runSignerCommand, type SignerCommand, signerCommandHelp } from './signer/commands.ts';
@@ -81,7 +82,12 @@ async function serve(config: Config): Promise<void> {
   const networks = await openNetworks(config);
   const live = await liveSigning(networks);
   const entropy = await existingSeed(config);
-  const signer = await openLocalSigner({ entropy, dataDir: config.DATA_DIR, ...live });
+  const signer = await openLocalSigner({
+    entropy,
+    dataDir: config.DATA_DIR,
+    sandboxRules: rulesByName(config.SANDBOX_RULES),
+    ...live,
+  });
   entropy.fill(0);
   close = () => signer.close();
   const socketPath = config.SIGNER_SOCKET ?? join(config.DATA_DIR, 'signer.sock');

@@ -1,4 +1,4 @@
-import { evmTraits } from '../../../src/chains/evm/evm-tx.ts';
+import { evmTraits } from '../../../src/chains/evm/evm-traits.ts';
 import type { NodeConfig } from '../../../src/chains/networks/network-config.ts';
 import { ChainError } from '../../../src/chains/port/chain-adapter.ts';
 import { describeWithAnvil, findAnvil, quantity, startAnvil } from '../../support/chains/anvil.ts';

@@ -2,7 +2,7 @@ import { JsonRpcNode } from '../../../src/chains/nodes/json-rpc.ts';
 import type { PaymentIntent, PreparedTx, SignedTx } from '../../../src/chains/port/chain-adapter.ts';
 import { UtxoAdapter } from '../../../src/chains/utxo/utxo-adapter.ts';
 import { UtxoNode } from '../../../src/chains/utxo/utxo-node.ts';
-import { utxoTraits } from '../../../src/chains/utxo/utxo-psbt.ts';
+import { utxoTraits } from '../../../src/chains/utxo/utxo-traits.ts';
 import { WaitingTransfers } from '../../../src/chains/utxo/waiting-transfers.ts';
 import { describeChainAdapter } from '../../support/chains/chain-conformance.ts';
 import type { Family } from '../../support/chains/conformance/bench.ts';
