@@ -78,7 +78,7 @@ export class SandboxAdapter implements ChainAdapter {
   }
 
   start(height: number): Promise<Cursor> {
-    return this.#ask(() => startCursor(async (at) => (await this.#source(at, 0).blockAt(at))?.ref ?? null, height));
+    return this.#ask(() => startCursor((at) => this.#source(at, 0).newestAt(at), height));
   }
 
   scan(cursor: Cursor, maxBlocks: number): Promise<ScanResult> {
@@ -223,7 +223,7 @@ export class SandboxAdapter implements ChainAdapter {
 
   /** The blocks from a height on, with `ahead` further ones read in advance. */
   #source(height: number, ahead: number): SandboxSource {
-    return new SandboxSource(this.#node, this.chain, height, ahead, this.reorgWindow);
+    return new SandboxSource(this.#node, this.chain, { height, ahead, behind: this.reorgWindow });
   }
 
   async #ask<T>(question: () => Promise<T>): Promise<T> {
@@ -238,6 +238,7 @@ export class SandboxAdapter implements ChainAdapter {
 
 /** A stretch of a chain, read by one statement, so that its blocks join. */
 class SandboxSource implements BlockSource {
+  readonly isFinal: boolean;
   readonly #node: SandboxChain;
   readonly #chain: string;
   readonly #behind: number;
@@ -245,7 +246,12 @@ class SandboxSource implements BlockSource {
   #to: number;
   #range: SandboxRange | null = null;
 
-  constructor(node: SandboxChain, chain: string, height: number, ahead: number, behind: number) {
+  constructor(
+    node: SandboxChain,
+    chain: string,
+    { height, ahead, behind }: { readonly height: number; readonly ahead: number; readonly behind: number },
+  ) {
+    this.isFinal = !node.rules.reorgs;
     this.#node = node;
     this.#chain = chain;
     this.#from = height;
@@ -258,22 +264,37 @@ class SandboxSource implements BlockSource {
   }
 
   async hashAt(height: number): Promise<string | null> {
-    return (await this.blockAt(height))?.ref.hash ?? null;
+    this.#include(height);
+    return (await this.#read()).blocks.get(height)?.ref.hash ?? null;
   }
 
-  blockAfter({ height }: BlockRef): Promise<ScannedBlock | null> {
-    return this.blockAt(height + 1);
-  }
-
-  async blockAt(height: number): Promise<ScannedBlock | null> {
-    if (height < this.#from || height > this.#to) {
-      // A reorg went below the blocks that were read. Read all of them again, as far down as a scan
-      // may need.
-      this.#from = Math.min(this.#from, height - this.#behind);
-      this.#to = Math.max(this.#to, height);
-      this.#range = null;
+  async blockAfter({ height }: BlockRef): Promise<ScannedBlock | null> {
+    for (let at = height + 1; ; at += 1) {
+      this.#include(at);
+      const { head, blocks } = await this.#read();
+      const block = blocks.get(at);
+      if (block || at > head) return block ?? null;
     }
-    return (await this.#read()).blocks.get(height) ?? null;
+  }
+
+  /** The block at a height, or the nearest one below. Null above the newest block. */
+  async newestAt(height: number): Promise<BlockRef | null> {
+    for (let at = height; at >= 0; at -= 1) {
+      this.#include(at);
+      const { head, blocks } = await this.#read();
+      const block = blocks.get(at);
+      if (block || head < height) return block?.ref ?? null;
+    }
+    return null;
+  }
+
+  /** A height outside what was read: below it after a reorg, above it after empty heights. */
+  #include(height: number): void {
+    if (height >= this.#from && height <= this.#to) return;
+    // Read again as far as a scan may need.
+    if (height < this.#from) this.#from = height - this.#behind;
+    else this.#to = height + this.#behind;
+    this.#range = null;
   }
 
   async #read(): Promise<SandboxRange> {

@@ -88,13 +88,13 @@ export async function appendBlock(
   );
 }
 
-/** Height of the block that is `blocks` below a height, or of the chain's first block. */
+/** Height of the block that is `blocks` below another one, or of the chain's first block. */
 export async function heightBelow(em: EntityManager, chain: string, height: number, blocks = 1): Promise<number> {
   const [row] = await sql<{ height: number }>(
     em,
-    `select height::int as height from sandbox_block where chain = ? and height < ?
+    `select height::int as height from sandbox_block where chain = ? and height <= ?
       order by height desc limit 1 offset ?`,
-    [chain, height, blocks - 1],
+    [chain, height, blocks],
   );
   return row?.height ?? 0;
 }

@@ -8,7 +8,7 @@ import { type SandboxParts, sandboxHandlers } from '../../../src/surfaces/rest/p
 import { testConfig } from '../../support/gateway/settings.ts';
 
 const orm = {} as MikroORM;
-const config = testConfig();
+const config = testConfig({});
 
 function setup(live: readonly string[]): SandboxShared {
   const networks = { live: new Map(live.map((chain) => [chain, {}])) } as unknown as LiveNetworks;
