@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { ignoreClosedOutput } from './app/closed-output.ts';
 import { liveSigning, openNetworks } from './app/open-networks.ts';
 import { createLog } from './base/log.ts';
-import { rulesByName } from './chains/sandbox/sandbox-rules.ts';
 import { ConfigError, loadConfig } from './config/load-config.ts';
 import type { Config } from './config/settings.ts';
 import { runSignerCommand, type SignerCommand, signerCommandHelp } from './signer/commands.ts';
@@ -85,7 +84,7 @@ async function serve(config: Config): Promise<void> {
   const signer = await openLocalSigner({
     entropy,
     dataDir: config.DATA_DIR,
-    sandboxRules: rulesByName(config.SANDBOX_RULES),
+    sandboxRules: config.SANDBOX_RULES,
     ...live,
   });
   entropy.fill(0);

@@ -3,7 +3,6 @@ import { createSecretFile } from '../base/secret-file.ts';
 import { DepositAccount } from '../chains/addresses/deposit-account.entity.ts';
 import type { LiveNetworks } from '../chains/families/live-networks.ts';
 import { type Signer, SignerError } from '../chains/port/signer.ts';
-import { rulesByName } from '../chains/sandbox/sandbox-rules.ts';
 import type { Config } from '../config/settings.ts';
 import { DepositPool } from '../signer/address-pool.ts';
 import type { DepositKeys } from '../signer/deposit-keys.ts';
@@ -46,7 +45,7 @@ export async function openSigning(
   const signer = await openLocalSigner({
     entropy: seed,
     dataDir: config.DATA_DIR,
-    sandboxRules: rulesByName(config.SANDBOX_RULES),
+    sandboxRules: config.SANDBOX_RULES,
   });
   seed.fill(0);
   const pool = depositPool(foundation, parts, signer);

@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '../base/clock.ts';
 import type { PaymentIntent, PreparedTx, SignedTx } from '../chains/port/chain-adapter.ts';
 import { type Signer, SignerError } from '../chains/port/signer.ts';
 import type { SigningKeys, TransactionSigner } from '../chains/port/transaction-signer.ts';
-import { type SandboxRules, usualRules } from '../chains/sandbox/sandbox-rules.ts';
+import { rulesByName, type SandboxRules, usualRules } from '../chains/sandbox/sandbox-rules.ts';
 import { SandboxTransactions } from '../chains/sandbox/sandbox-transactions.ts';
 import { type AddedSpending, addedSpending, exclusiveGroups } from './attempts.ts';
 import { refusalOfFurther } from './death-rule.ts';
@@ -49,7 +49,14 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
   /** The last request of each payment with work under way. */
   readonly #turns = new Map<string, Promise<unknown>>();
 
-  constructor({ keys, journal, live = new Map(), limits, clock = systemClock, sandboxRules = usualRules }: LocalSignerOptions) {
+  constructor({
+    keys,
+    journal,
+    live = new Map(),
+    limits,
+    clock = systemClock,
+    sandboxRules = usualRules,
+  }: LocalSignerOptions) {
     this.#keys = keys;
     this.#journal = journal;
     this.#live = live;
@@ -224,8 +231,8 @@ export interface OpenLocalSignerOptions {
   /** Limits of live chains; a chain without limits is not signed for. */
   readonly limits?: SigningLimits;
   readonly clock?: Clock;
-  /** Of the sandbox's chains; the usual ones unless given. */
-  readonly sandboxRules?: SandboxRules;
+  /** Name of the rules of the sandbox's chains; the usual ones unless given. */
+  readonly sandboxRules?: string;
 }
 
 /**
@@ -240,10 +247,11 @@ export async function openLocalSigner({
   live = () => new Map(),
   limits = new Map(),
   clock = systemClock,
-  sandboxRules = usualRules,
+  sandboxRules: rulesName = 'usual',
 }: OpenLocalSignerOptions): Promise<LocalSigner> {
   const keys = new SignerKeys(entropy);
   const kinds = live(keys);
+  const sandboxRules = rulesByName(rulesName);
   const journal = new SignerJournal(join(dataDir, 'signer-journal'));
   if (kinds.size === 0) return new LocalSigner({ keys, journal, clock, sandboxRules });
   const dir = join(dataDir, 'signer-spending');

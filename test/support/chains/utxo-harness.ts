@@ -156,7 +156,7 @@ export class UtxoHarness implements ChainHarness {
   }
 
   async secondAttempt(payment: PaymentIntent, first: PreparedTx): Promise<PreparedTx> {
-    const dearer = this.adapterWith({ feeFloor: 2n * this.network.feeFloor });
+    const dearer = this.adapterWith({ feeFloor: 500_000n });
     const second = await dearer.replace(payment, first);
     if (!second) throw new Error('nothing takes its place');
     return second;

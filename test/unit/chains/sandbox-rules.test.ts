@@ -9,6 +9,7 @@ import {
   type SandboxPayload,
   sandboxTraits,
 } from '../../../src/chains/sandbox/sandbox-tx.ts';
+import { SignerKeys } from '../../../src/signer/signer-keys.ts';
 
 const plain = { chain: 'bitcoin', from: 'sbx1', to: 'someone', tag: null, contract: null, amount: '5', fee: '1000' };
 
@@ -82,18 +83,19 @@ describe('the signer of the sandbox', () => {
   const intent: PaymentIntent = {
     ...{ id: 'p', attempt: 2, from: null, contract: null, to: 'someone', tag: null, amount: 5n },
   };
-  const key = { privateKey: new Uint8Array(32).fill(3), address: 'sbx1' };
+  const keys = new SignerKeys(new Uint8Array(32).fill(3));
+  const from = new SandboxTransactions(keys).hotWallet();
   const faults = (
     rules: keyof typeof sandboxVariants,
     members: Partial<SandboxPayload>,
     stated: Partial<PreparedTx> = {},
   ) => {
-    const payload = { ...plain, ...members };
+    const payload = { ...plain, from, ...members };
     const tx = {
       ...{ payload: encodePayload(payload), reserves: [reservationOf(payload)], fee: 1_000n },
       ...{ expiresAt: payload.expiresAt ?? null, ...stated },
     };
-    return new SandboxTransactions(key, sandboxVariants[rules]).open('bitcoin', intent, tx).faults;
+    return new SandboxTransactions(keys, sandboxVariants[rules]).open('bitcoin', intent, tx).faults;
   };
   const time = { expiresAt: { timeMs: 9_000 }, builtAtMs: 3_000 };
   const height = { expiresAt: { height: 60 } };
