@@ -224,8 +224,8 @@ export class SandboxChain {
 
   /**
    * Makes one block on each busy chain whose newest block is `blockMs` old. Where payments expire,
-   * a chain that is not busy goes on ten times more slowly. Even with many callers, a chain gets one
-   * block an interval. Returns the chains that got one.
+   * a chain that is not busy goes on ten times more slowly. Even with many callers, a chain gets
+   * one block an interval. Returns the chains that got one.
    */
   async mineDue(blockMs: number): Promise<string[]> {
     const due = `(c.mined_at is null or c.mined_at <= ?)
@@ -294,8 +294,8 @@ export class SandboxChain {
   /**
    * Takes a transaction out of the chain, as a reorganisation does. The blocks from its own on are
    * made again with all their other transactions, each at its old height. A waiting transaction is
-   * dropped. Returns false when the chain does not have it, has it deeper than `mostDepth`, or takes
-   * nothing back.
+   * dropped. Returns false when the chain does not have it, has it deeper than `mostDepth`, or
+   * takes nothing back.
    *
    * @param joined the transaction of a partner who forces it, for its order alone.
    */

@@ -8,7 +8,7 @@ import { TestClock } from '../../support/gateway/clock.ts';
 
 withSandboxNode();
 
-/** Tests of the suite that apply to a chain of these rules, and those that do not. */
+/** How many tests of the suite apply to a chain of these rules, and how many do not. */
 const counts: Record<Exclude<keyof typeof sandboxVariants, 'usual'>, { tried: number; skipped: number }> = {
   gaps: { tried: 37, skipped: 5 },
   'expiry-height': { tried: 37, skipped: 5 },

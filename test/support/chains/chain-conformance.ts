@@ -57,7 +57,7 @@ export interface ChainHarness {
    * `prepare` gives it.
    */
   readonly secondAttempt?: (payment: PaymentIntent, first: PreparedTx) => Promise<PreparedTx>;
-  /** Makes blocks up to the last one above which the expiry has not passed; absent without expiry. */
+  /** Makes blocks up to the last one before the expiry has passed; absent without expiry. */
   readonly mineBefore?: (expiry: Expiry) => Promise<void>;
   /** Makes the next block: the first one above which nothing of that expiry confirms. */
   readonly mineAt?: (expiry: Expiry) => Promise<void>;

@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util';
 import { wholeNumber } from '../command-line.ts';
 
 /**
- * Reads a command line of whole numbers, words, --seed (a random one unless given) and --keep. Where
- * --help is asked for it prints the help and ends the program.
+ * Reads a command line of whole numbers, words, --seed (a random one unless given) and --keep.
+ * Where --help is asked for it prints the help and ends the program.
  */
 export function readArguments<Name extends string, Word extends string = never>(
   help: string,

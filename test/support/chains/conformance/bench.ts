@@ -92,7 +92,7 @@ export class Bench {
     return this.chain.adapter;
   }
 
-  /** A test of the families that have all of this. In the others it is skipped, with what they lack. */
+  /** A test of the families that have all of this. Elsewhere it is skipped, with what they lack. */
   test(title: string, needs: readonly Need[], body: () => Promise<void>): void {
     const lacking = needs.filter((need) => !has(this.family, need));
     this.#counts[lacking.length === 0 ? 'tried' : 'skipped'] += 1;

@@ -72,7 +72,7 @@ export function describeDeaths(bench: Bench): void {
       expect(await bench.balance(payment.to)).toBe(0n);
     });
 
-    bench.test('that wait for a block die as those that no node has', ['expiry'], async () => {
+    bench.test('that wait for a block die like attempts that no node has', ['expiry'], async () => {
       const payment = bench.intent();
       const first = await bench.signed(bench.intent());
       const tx = await bench.signed(payment);
