@@ -1,4 +1,5 @@
 import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
+import { BigIntType } from '@mikro-orm/postgresql';
 
 /** One transaction of a payment. Its contents and its signed bytes are written once. */
 @Entity({ tableName: 'payment_attempt' })
@@ -23,7 +24,7 @@ export class PaymentAttempt {
   @Property({ type: 'decimal', precision: 38, scale: 18 })
   fee!: string;
 
-  @Property({ type: 'integer', nullable: true })
+  @Property({ type: new BigIntType('number'), nullable: true })
   expiresAtHeight!: number | null;
 
   /** At most one of the height and the time is there. */
@@ -37,7 +38,7 @@ export class PaymentAttempt {
   @Property({ type: 'text', nullable: true })
   raw!: string | null;
 
-  @Property({ type: 'integer', nullable: true })
+  @Property({ type: new BigIntType('number'), nullable: true })
   minedHeight!: number | null;
 
   @Property({ type: 'timestamptz' })
