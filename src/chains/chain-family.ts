@@ -1,7 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { FileSection } from './networks/file-section.ts';
 import type { ChainCoin, LiveNetwork } from './networks/network-config.ts';
-import type { JsonRpcOptions } from './nodes/json-rpc.ts';
+import type { HttpNodeOptions } from './nodes/http-node.ts';
 import type { NodeFacts } from './nodes/node-facts.ts';
 import type { ChainAdapter, ChainTraits } from './port/chain-adapter.ts';
 import type { Secp256k1Keys, TransactionSigner } from './port/transaction-signer.ts';
@@ -10,8 +10,8 @@ import type { Secp256k1Keys, TransactionSigner } from './port/transaction-signer
 export interface AdapterParts {
   readonly orm: MikroORM;
   readonly hotWallet: string;
-  /** Changes to the usual options of a node's RPC. */
-  readonly rpc: Pick<JsonRpcOptions, 'timeoutMs'>;
+  /** Changes to the usual options of a node's client. */
+  readonly rpc: Pick<HttpNodeOptions, 'timeoutMs'>;
   /** Identity of the chain on this database; null before its first start. */
   readonly knownIdentity: () => Promise<string | null>;
 }

@@ -1,7 +1,8 @@
 import { toChecksumAddress } from '../addresses/evm.ts';
 import type { OwnAddresses } from '../addresses/own-addresses.ts';
 import { blockToleranceSec } from '../networks/networks.ts';
-import { JsonRpcNode, type JsonRpcOptions, RpcError } from '../nodes/json-rpc.ts';
+import type { HttpNodeOptions } from '../nodes/http-node.ts';
+import { JsonRpcNode, RpcError } from '../nodes/json-rpc.ts';
 import { NodeFault, unsound } from '../nodes/node-answer.ts';
 import { Nodes } from '../nodes/nodes.ts';
 import { scanBlocks } from '../nodes/scan-blocks.ts';
@@ -47,7 +48,7 @@ export interface EvmAdapterOptions {
    */
   readonly genesis?: string | null;
   /** Changes to the options of the node's RPC. */
-  readonly rpc?: Pick<JsonRpcOptions, 'timeoutMs'>;
+  readonly rpc?: Pick<HttpNodeOptions, 'timeoutMs'>;
 }
 
 /** The port to one chain of the Ethereum kind. */
@@ -66,8 +67,7 @@ export class EvmAdapter implements ChainAdapter {
   readonly #hotWallet: string;
   readonly #genesis: string | null;
   readonly #tokens: WatchedTokens;
-  readonly #nodes: Nodes;
-  readonly #evmNodes: ReadonlyMap<JsonRpcNode, EvmNode>;
+  readonly #nodes: Nodes<EvmNode>;
   readonly #preparation: EvmPreparation;
 
   constructor({ network, hotWallet, addresses, genesis = null, rpc = {} }: EvmAdapterOptions) {
@@ -86,13 +86,11 @@ export class EvmAdapter implements ChainAdapter {
     this.#hotWallet = toChecksumAddress(hotWallet.slice(2));
     this.#genesis = genesis;
     this.#tokens = new Map([...tokens.values()].map((contract) => [contract.toLowerCase(), contract]));
-    const rpcNodes = nodes.map((node) => new JsonRpcNode(node, rpc));
-    this.#evmNodes = new Map(rpcNodes.map((node) => [node, new EvmNode(node)]));
     this.#nodes = new Nodes({
       chain,
-      nodes: rpcNodes,
-      verify: (node) => this.#verify(this.#evmNode(node)),
-      height: async (node) => (await this.#evmNode(node).latest()).ref.height,
+      nodes: nodes.map((node) => new EvmNode(new JsonRpcNode(node, rpc))),
+      verify: (node) => this.#verify(node),
+      height: async (node) => (await node.latest()).ref.height,
     });
     this.#preparation = new EvmPreparation({ network, hotWallet: this.#hotWallet, addresses });
   }
@@ -236,8 +234,7 @@ export class EvmAdapter implements ChainAdapter {
   }
 
   check(): Promise<readonly NodeReport[]> {
-    return this.#nodes.report(async (rpcNode) => {
-      const node = this.#evmNode(rpcNode);
+    return this.#nodes.report(async (node) => {
       const problems: string[] = [];
       const chainId = await node.chainId();
       if (chainId !== BigInt(this.#network.chainId)) {
@@ -290,13 +287,7 @@ export class EvmAdapter implements ChainAdapter {
   }
 
   #ask<T>(question: (node: EvmNode) => Promise<T>): Promise<T> {
-    return this.#nodes.ask((node) => question(this.#evmNode(node)));
-  }
-
-  #evmNode(node: JsonRpcNode): EvmNode {
-    const found = this.#evmNodes.get(node);
-    if (!found) throw new Error(`a node of another chain than ${this.chain}`);
-    return found;
+    return this.#nodes.ask(question);
   }
 }
 

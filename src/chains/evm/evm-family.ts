@@ -32,11 +32,16 @@ export const evmFamily: ChainFamily<EvmNetwork> = {
     return (keys) => new EvmTransactions({ network, keys });
   },
   askNodes: async (network, coins) => {
-    const [{ askEachNode }, { EvmNode }, { evmFacts }] = await Promise.all([
+    const [{ askEachNode }, { JsonRpcNode }, { EvmNode }, { evmFacts }] = await Promise.all([
       import('../nodes/node-facts.ts'),
+      import('../nodes/json-rpc.ts'),
       import('./evm-node.ts'),
       import('./evm-facts.ts'),
     ]);
-    return askEachNode(network.nodes, {}, (node, notes) => evmFacts(new EvmNode(node), network, coins, notes));
+    return askEachNode(
+      network.nodes,
+      (config, limits) => new EvmNode(new JsonRpcNode(config, limits)),
+      (node, notes) => evmFacts(node, network, coins, notes),
+    );
   },
 };

@@ -60,6 +60,11 @@ export class EvmNode {
     this.#node = node;
   }
 
+  /** As `JsonRpcNode` names it. */
+  get name(): string {
+    return this.#node.name;
+  }
+
   async chainId(): Promise<bigint> {
     return asQuantity(await this.#call('eth_chainId'), 'id of the chain');
   }

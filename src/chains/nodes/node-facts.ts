@@ -1,6 +1,7 @@
 import type { NodeConfig } from '../networks/network-config.ts';
 import { ChainError } from '../port/chain-adapter.ts';
-import { JsonRpcNode, type JsonRpcOptions, RpcError } from './json-rpc.ts';
+import type { HttpNodeOptions } from './http-node.ts';
+import { RpcError } from './json-rpc.ts';
 import { naming } from './node-answer.ts';
 import type { NodeNotes } from './node-notes.ts';
 
@@ -19,28 +20,29 @@ export interface NodeFacts {
   readonly troubles: readonly string[];
 }
 
-/** The longest time that a start waits for a node. */
-const timeoutMs = 5_000;
+/** What a start allows a node: the time that it waits, and the length of an answer. */
+const limits = { timeoutMs: 5_000, maxBytes: 1024 * 1024 } as const satisfies HttpNodeOptions;
 
 /**
  * Asks each node of a network and collects the answers. Never throws because of a node's answer.
  *
+ * @param open Makes the client of a node, within these limits.
  * @param question Returns the hash of block 0.
  */
-export function askEachNode(
+export function askEachNode<Node extends { readonly name: string }>(
   nodes: readonly NodeConfig[],
-  options: JsonRpcOptions,
-  question: (node: JsonRpcNode, notes: NodeNotes) => Promise<string | null>,
+  open: (config: NodeConfig, limits: HttpNodeOptions) => Node,
+  question: (node: Node, notes: NodeNotes) => Promise<string | null>,
 ): Promise<NodeFacts[]> {
   return Promise.all(
     nodes.map(async (config) => {
-      const node = new JsonRpcNode(config, { timeoutMs, maxBytes: 1024 * 1024, ...options });
+      const node = open(config, limits);
       const [faults, troubles, failures]: [string[], string[], string[]] = [[], [], []];
       const patiently = async (ask: () => Promise<unknown>): Promise<void> => {
         try {
           await ask();
         } catch (cause) {
-          failures.push(failureOf(node, cause));
+          failures.push(failureOf(node.name, cause));
         }
       };
       let genesis: string | null = null;
@@ -53,9 +55,9 @@ export function askEachNode(
   );
 }
 
-function failureOf(node: JsonRpcNode, cause: unknown): string {
-  const error = naming(node.name, cause);
-  if (error instanceof RpcError) return `the node at ${node.name} refuses a question: ${error.message}`;
+function failureOf(name: string, cause: unknown): string {
+  const error = naming(name, cause);
+  if (error instanceof RpcError) return `the node at ${name} refuses a question: ${error.message}`;
   if (error instanceof ChainError) return error.message;
   throw error;
 }

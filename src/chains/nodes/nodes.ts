@@ -1,16 +1,17 @@
 import { ChainError, type NodeReport } from '../port/chain-adapter.ts';
-import { type JsonRpcNode, RpcError } from './json-rpc.ts';
+import { RpcError } from './json-rpc.ts';
 import { NodeFault, naming } from './node-answer.ts';
 
-export interface NodesOptions {
+/** @typeParam Node The client of one node, named as people know the node. */
+export interface NodesOptions<Node extends { readonly name: string }> {
   readonly chain: string;
   /** In order of preference. */
-  readonly nodes: readonly JsonRpcNode[];
+  readonly nodes: readonly Node[];
   /**
    * Throws the fault of a node: another chain, still syncing. Called before a switch to the node,
    * after it failed, and from time to time.
    */
-  readonly verify: (node: JsonRpcNode) => Promise<void>;
+  readonly verify: (node: Node) => Promise<void>;
   /** How long a verified node stays verified. */
   readonly verifyEveryMs?: number;
   /** How long a node that failed is skipped. */
@@ -19,15 +20,15 @@ export interface NodesOptions {
    * Height of a node's newest block. With it, nodes are compared: a node that stands still while
    * others go on is skipped.
    */
-  readonly height?: (node: JsonRpcNode) => Promise<number>;
+  readonly height?: (node: Node) => Promise<number>;
   readonly compareEveryMs?: number;
 }
 
 /** Blocks by which another node must be ahead. Healthy nodes differ by a block now and then. */
 const clearLead = 2;
 
-interface Seat {
-  readonly node: JsonRpcNode;
+interface Seat<Node> {
+  readonly node: Node;
   verifiedAt: number;
   restsUntil: number;
   /** At the last comparison; null before the first, and when the node did not tell it. */
@@ -40,14 +41,15 @@ interface Seat {
  * The nodes of one chain. One node answers a question from beginning to end, because two nodes need
  * not agree on the newest blocks. When that node fails, the whole question goes to the next one.
  */
-export class Nodes {
-  readonly #options: NodesOptions & Required<Pick<NodesOptions, 'verifyEveryMs' | 'restMs' | 'compareEveryMs'>>;
-  readonly #seats: Seat[];
+export class Nodes<Node extends { readonly name: string }> {
+  readonly #options: NodesOptions<Node> &
+    Required<Pick<NodesOptions<Node>, 'verifyEveryMs' | 'restMs' | 'compareEveryMs'>>;
+  readonly #seats: Seat<Node>[];
   /** The node that answered last. */
-  #last: Seat | undefined;
+  #last: Seat<Node> | undefined;
   #comparedAt = performance.now();
 
-  constructor(options: NodesOptions) {
+  constructor(options: NodesOptions<Node>) {
     this.#options = { verifyEveryMs: 600_000, restMs: 10_000, compareEveryMs: 60_000, ...options };
     this.#seats = options.nodes.map((node) => ({
       node,
@@ -64,7 +66,7 @@ export class Nodes {
    *
    * @throws ChainError the error of the last node, when none can answer.
    */
-  async ask<T>(question: (node: JsonRpcNode) => Promise<T>): Promise<T> {
+  async ask<T>(question: (node: Node) => Promise<T>): Promise<T> {
     // Runs beside the question, which waits for no other node.
     void this.#compare();
     let failure: unknown;
@@ -87,7 +89,7 @@ export class Nodes {
   }
 
   /** A report of each node, by a question that may fail. */
-  async report(question: (node: JsonRpcNode) => Promise<Omit<NodeReport, 'node'>>): Promise<NodeReport[]> {
+  async report(question: (node: Node) => Promise<Omit<NodeReport, 'node'>>): Promise<NodeReport[]> {
     return Promise.all(
       this.#seats.map(async ({ node }) => {
         try {
@@ -120,13 +122,13 @@ export class Nodes {
   }
 
   /** The nodes in the order of use. Failed and stalled nodes come last, but are not left out. */
-  #inOrder(): Seat[] {
+  #inOrder(): Seat<Node>[] {
     const now = performance.now();
-    const isLast = ({ restsUntil, isStill }: Seat): boolean => restsUntil > now || isStill;
+    const isLast = ({ restsUntil, isStill }: Seat<Node>): boolean => restsUntil > now || isStill;
     return [...this.#seats.filter((seat) => !isLast(seat)), ...this.#seats.filter(isLast)];
   }
 
-  async #verify(seat: Seat): Promise<void> {
+  async #verify(seat: Seat<Node>): Promise<void> {
     const now = performance.now();
     if (now - seat.verifiedAt < this.#options.verifyEveryMs) return;
     try {

@@ -1,7 +1,8 @@
 import { RawTx } from '@scure/btc-signer';
 import { blockToleranceSec } from '../networks/networks.ts';
 import { type UtxoParams, utxoParams } from '../networks/utxo-params.ts';
-import { JsonRpcNode, type JsonRpcOptions, RpcError } from '../nodes/json-rpc.ts';
+import type { HttpNodeOptions } from '../nodes/http-node.ts';
+import { JsonRpcNode, RpcError } from '../nodes/json-rpc.ts';
 import { NodeFault } from '../nodes/node-answer.ts';
 import { Nodes } from '../nodes/nodes.ts';
 import { scanBlocks, startCursor } from '../nodes/scan-blocks.ts';
@@ -46,7 +47,7 @@ export interface UtxoAdapterOptions {
    * Changes to the options of the node's RPC, except for the timeout of a scan of all unspent
    * outputs.
    */
-  readonly rpc?: Pick<JsonRpcOptions, 'timeoutMs'>;
+  readonly rpc?: Pick<HttpNodeOptions, 'timeoutMs'>;
 }
 
 /** Timeout of a scan in which the node reads all unspent outputs of the chain. */
@@ -73,8 +74,7 @@ export class UtxoAdapter implements ChainAdapter {
   readonly #outputs: OwnOutputs;
   readonly #params: UtxoParams;
   readonly #builder: UtxoBuilder;
-  readonly #nodes: Nodes;
-  readonly #typed = new Map<JsonRpcNode, UtxoNode>();
+  readonly #nodes: Nodes<UtxoNode>;
   readonly #waiting = new WaitingTransfers();
   /** A node runs one scan of its outputs at a time. */
   #lastScan: Promise<unknown> = Promise.resolve();
@@ -93,18 +93,14 @@ export class UtxoAdapter implements ChainAdapter {
     this.#params = utxoParams(network.chain, network.net);
     this.#builder = new UtxoBuilder({ network, hotWallet, outputs });
     const nodes = network.nodes.map((config) => {
-      const node = new JsonRpcNode(config, { ...rpc, numbersAsText: true });
-      this.#typed.set(
-        node,
-        new UtxoNode(node, new JsonRpcNode(config, { numbersAsText: true, timeoutMs: scanTimeoutMs })),
-      );
-      return node;
+      const slow = new JsonRpcNode(config, { numbersAsText: true, timeoutMs: scanTimeoutMs });
+      return new UtxoNode(new JsonRpcNode(config, { ...rpc, numbersAsText: true }), slow);
     });
     this.#nodes = new Nodes({
       chain: network.chain,
       nodes,
-      verify: (node) => this.#verify(this.#of(node)),
-      height: (node) => this.#of(node).headHeight(),
+      verify: (node) => this.#verify(node),
+      height: (node) => node.headHeight(),
     });
   }
 
@@ -198,8 +194,7 @@ export class UtxoAdapter implements ChainAdapter {
   }
 
   check(): Promise<readonly NodeReport[]> {
-    return this.#nodes.report(async (rpc) => {
-      const node = this.#of(rpc);
+    return this.#nodes.report(async (node) => {
       const [{ problems, isSyncing }, head] = [await this.#problems(node), await node.head()];
       const { least } = await node.feeTerms(this.#network.feeTarget);
       const dear =
@@ -311,15 +306,9 @@ export class UtxoAdapter implements ChainAdapter {
     if (problems.length > 0) throw new NodeFault('unfit_node', `cannot be used: ${problems.join('; ')}`);
   }
 
-  #of(rpc: JsonRpcNode): UtxoNode {
-    const node = this.#typed.get(rpc);
-    if (!node) throw new Error(`the node at ${rpc.name} is not a node of ${this.chain}`);
-    return node;
-  }
-
   async #ask<T>(question: (node: UtxoNode) => Promise<T>): Promise<T> {
     try {
-      return await this.#nodes.ask((rpc) => question(this.#of(rpc)));
+      return await this.#nodes.ask(question);
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
       throw new ChainError('node_refused', `a node of ${this.chain} refuses: ${error.message}`, { cause: error });

@@ -1,6 +1,8 @@
 import type { ChainFamily } from '../chain-family.ts';
+import type { NodeConfig } from '../networks/network-config.ts';
 import { useUtxoNets } from '../networks/utxo-nets.ts';
 import { utxoChains, utxoParams } from '../networks/utxo-params.ts';
+import type { HttpNodeOptions } from '../nodes/http-node.ts';
 import { ownOutputs } from '../own-outputs.ts';
 import { readUtxoSection, type UtxoNetwork } from './utxo-section.ts';
 import { utxoTraits } from './utxo-traits.ts';
@@ -37,13 +39,16 @@ export const utxoFamily: ChainFamily<UtxoNetwork> = {
     return (keys) => new UtxoTransactions({ network, keys });
   },
   askNodes: async ({ chain, net, nodes }) => {
-    const [{ askEachNode }, { UtxoNode }] = await Promise.all([
+    const [{ askEachNode }, { JsonRpcNode }, { UtxoNode }] = await Promise.all([
       import('../nodes/node-facts.ts'),
+      import('../nodes/json-rpc.ts'),
       import('./utxo-node.ts'),
     ]);
-    return askEachNode(nodes, { numbersAsText: true }, async (node, { faults }) => {
+    const open = (config: NodeConfig, limits: HttpNodeOptions) =>
+      new UtxoNode(new JsonRpcNode(config, { ...limits, numbersAsText: true }));
+    return askEachNode(nodes, open, async (node, { faults }) => {
       const { genesis } = utxoParams(chain, net);
-      if ((await new UtxoNode(node).hashAt(0)) === genesis) return genesis;
+      if ((await node.hashAt(0)) === genesis) return genesis;
       faults.push(`is a node of another chain than ${chain} ${net}`);
       return null;
     });

@@ -64,6 +64,11 @@ export class UtxoNode {
     this.#slow = slow;
   }
 
+  /** As `JsonRpcNode` names it. */
+  get name(): string {
+    return this.#rpc.name;
+  }
+
   async headHeight(): Promise<number> {
     return asHeight(await this.#call('getblockcount'), 'height');
   }

@@ -27,6 +27,9 @@ const creditWithinMs = 600_000;
  */
 const listWithinMs = 2_400_000;
 
+/** How the subject of a balance ends whose chain was not read. */
+export const unreadChain = ', which no chain was asked about';
+
 const zero = new Big('0');
 
 /**
@@ -215,7 +218,7 @@ export async function checkUnreadChains(
   for (const { account, amount, ...asset } of await ledgerHoldings(em)) {
     if (seen.has(assetName(asset))) continue;
     tally.count(account, 1);
-    tally.amounts(account, `${assetName(asset)}, which no chain was asked about`, zero, amount);
+    tally.amounts(account, `${assetName(asset)}${unreadChain}`, zero, amount);
   }
 }
 

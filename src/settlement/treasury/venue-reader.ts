@@ -21,7 +21,7 @@ import { compareBalances, marketStamp } from './balances.ts';
 import type { OnTreasuryCrashPoint } from './crash-points.ts';
 import { chainOfName } from './exchange-networks.ts';
 import { bookSource, settleTransfer } from './transfer-entries.ts';
-import { newTransfer, unseenMs } from './transfer-task.ts';
+import { newTransfer, unseenMs } from './transfers.ts';
 
 /** What the reader asks the exchange. All throw ExchangeRefusal or ExchangeUnavailable. */
 export interface VenueSource {

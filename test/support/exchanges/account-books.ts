@@ -1,6 +1,9 @@
+import { Big } from '../../../src/base/money.ts';
 import { networkById } from '../../../src/chains/networks/networks.ts';
 import type { ChainAdapter } from '../../../src/chains/port/chain-adapter.ts';
+import type { VenueClass } from '../../../src/settlement/rows/staff-action.entity.ts';
 import type { StaffProposal } from '../../../src/settlement/staff-actions.ts';
+import type { VenueSubject } from '../../../src/settlement/treasury/venue-decisions.ts';
 import type { SettledGateway } from '../gateway/settled-gateway.ts';
 
 /** What the books of an account at an exchange need of a gateway, on any chains. */
@@ -8,10 +11,21 @@ export type BooksGateway = Pick<
   SettledGateway,
   'app' | 'clock' | 'query' | 'settlement' | 'staff' | 'stop' | 'tick'
 > & {
-  differences(): Promise<readonly Difference[]>;
+  differences(chains?: readonly string[]): Promise<readonly Difference[]>;
 };
 
 type Difference = Awaited<ReturnType<SettledGateway['differences']>>[number];
+
+/** The chains on which tests move coins. */
+export const usedChains: readonly string[] = ['bitcoin', 'litecoin', 'ethereum', 'tron'];
+
+/** What the books had before a test. */
+interface Mark {
+  readonly entries: number;
+  readonly transfers: number;
+  /** By account and coin. */
+  readonly sums: ReadonlyMap<string, string>;
+}
 
 /** The books of a gateway that watches our account at an exchange, and the members who decide. */
 export class AccountBooks<Gateway extends BooksGateway = SettledGateway> {
@@ -19,6 +33,7 @@ export class AccountBooks<Gateway extends BooksGateway = SettledGateway> {
   /** The name of the exchange. */
   readonly venue: string;
   #members: Promise<readonly [string, string]> | null = null;
+  #mark: Mark = { entries: 0, transfers: 0, sums: new Map() };
 
   constructor(gateway: Gateway, venue: string) {
     this.gateway = gateway;
@@ -37,6 +52,24 @@ export class AccountBooks<Gateway extends BooksGateway = SettledGateway> {
 
   async hotWallet(network: string): Promise<string> {
     return (await this.adapter(network).hotWallet()).address;
+  }
+
+  /** Begins a test: `entries`, `transfers` and `added` tell what is new since then. */
+  async mark(): Promise<void> {
+    const sums = await this.gateway.query<{ name: string; amount: string }>(
+      `select account || ' ' || coin as name, sum(amount)::text as amount from ledger_line group by account, coin`,
+    );
+    this.#mark = {
+      entries: this.#mark.entries + (await this.entries()).length,
+      transfers: this.#mark.transfers + (await this.transfers()).length,
+      sums: new Map(sums.map(({ name, amount }) => [name, amount])),
+    };
+  }
+
+  /** What was booked to an account of the ledger for a coin since the mark. */
+  async added(account: string, coin: string): Promise<string> {
+    const before = this.#mark.sums.get(`${account} ${coin}`) ?? '0';
+    return new Big(await this.booked(account, coin)).minus(before).toFixed();
   }
 
   /** The sum of an account of the ledger for a coin. */
@@ -58,22 +91,26 @@ export class AccountBooks<Gateway extends BooksGateway = SettledGateway> {
     return Object.fromEntries(rows.map(({ coin, amount }) => [coin, amount]));
   }
 
-  /** Kinds of the entries about the account since the start, in order. */
+  /** Kinds of the entries about the account since the mark, in order. */
   async entries(): Promise<string[]> {
     const rows = await this.gateway.query<{ kind: string }>(
       `select kind from ledger_transaction
         where kind like 'transfer%' or kind like 'venue%' or kind like 'funding%' order by at, id`,
     );
-    return rows.map(({ kind }) => kind);
+    return rows.slice(this.#mark.entries).map(({ kind }) => kind);
   }
 
-  transfers(): Promise<{ reference: string; state: string; problem: string | null }[]> {
-    return this.gateway.query('select reference, state, problem from treasury_transfer order by created_at, id');
+  /** The transfers since the mark, oldest first. */
+  async transfers(): Promise<{ reference: string; state: string; problem: string | null }[]> {
+    const rows = await this.gateway.query<{ reference: string; state: string; problem: string | null }>(
+      'select reference, state, problem from treasury_transfer order by created_at, id',
+    );
+    return rows.slice(this.#mark.transfers);
   }
 
-  /** Differences of `ledger reconcile`, as 'check subject difference'. */
+  /** Differences of `ledger reconcile` on the chains that tests use, as 'check subject difference'. */
   async differences(): Promise<string[]> {
-    const rows = await this.gateway.differences();
+    const rows = await this.gateway.differences(usedChains);
     return rows.map(({ check, subject, difference }) => `${check} ${subject} ${difference}`);
   }
 
@@ -83,6 +120,11 @@ export class AccountBooks<Gateway extends BooksGateway = SettledGateway> {
     const { staffActions } = this.gateway.settlement;
     const { id } = await staffActions.propose({ ...proposal, staffId: one, reason: 'test' });
     await staffActions.approve(id, other);
+  }
+
+  /** Members say what a movement or a difference is. */
+  classify(venueSubject: VenueSubject, as: VenueClass): Promise<void> {
+    return this.decide({ action: 'venue_classify', venue: this.venue, venueSubject, class: as });
   }
 
   /** Members take the balances, as they were read, into the books. */

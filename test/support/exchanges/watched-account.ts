@@ -9,7 +9,7 @@ import {
 import type { TreasuryCrashPoint } from '../../../src/settlement/treasury/crash-points.ts';
 import type { VenueSource } from '../../../src/settlement/treasury/venue-reader.ts';
 import { type SettledGateway, startSettledGateway } from '../gateway/settled-gateway.ts';
-import { AccountBooks, type BooksGateway } from './account-books.ts';
+import { AccountBooks, type BooksGateway, usedChains } from './account-books.ts';
 
 /** The process ends at a crash point. */
 export class Killed extends Error {
@@ -55,9 +55,6 @@ export class ListedAccount implements VenueSource {
     return this.listed.filter((one) => one.kind === kind && one.atMs >= sinceMs && !this.hidden.has(one.reference));
   }
 }
-
-/** The chains on which tests move coins. */
-const usedChains = ['bitcoin', 'litecoin', 'ethereum', 'tron'];
 
 /** A gateway that watches an account whose lists a test writes, one turn at a time. */
 export class ListedBooks<Gateway extends BooksGateway> extends AccountBooks<Gateway> {
@@ -194,6 +191,18 @@ export class WatchedGateway extends ListedBooks<SettledGateway> {
     watched.account.add('USDT', '50000');
     await watched.restart();
     return watched;
+  }
+
+  /**
+   * Begins another test on this gateway two days later, when nothing of earlier tests is awaited
+   * any more. The exchange answers again, and shows everything.
+   */
+  async next(): Promise<void> {
+    this.account.isSilent = false;
+    this.account.hidden.clear();
+    this.killAt = null;
+    this.gateway.clock.advance(2 * 86_400_000);
+    await this.mark();
   }
 
   /** Coins arrive at a hot wallet, in the mempool. Returns the txid. */

@@ -4,6 +4,7 @@ import type { OutsideWorld } from '../../../src/app/outside-world.ts';
 import { toUnits } from '../../../src/base/money.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { networkById } from '../../../src/chains/networks/networks.ts';
+import { unreadChain } from '../../../src/ledger/reconcile/chains.ts';
 import { type ReconcileRow, reconcile } from '../../../src/ledger/reconcile.ts';
 import { Reconciliations } from '../../../src/ledger/reconciliations.ts';
 import { query } from '../database/database.ts';
@@ -45,8 +46,12 @@ export interface SettledGateway extends TestGateway {
   show(order: MadeOrder): Promise<Reply['json']>;
   /** Causes of the order's moves, in order. */
   history(order: MadeOrder): Promise<string[]>;
-  /** Where the book does not agree with the chains, the venue or itself. */
-  differences(): Promise<ReconcileRow[]>;
+  /**
+   * Where the book does not agree with the chains, the venue or itself.
+   *
+   * @param chains the chains to read; all unless given. Each takes a while.
+   */
+  differences(chains?: readonly string[]): Promise<ReconcileRow[]>;
   readonly query: Rows;
   /** What a worker reconciles with by the clock, once an hour. */
   reconciliations(): Reconciliations;
@@ -130,9 +135,11 @@ export async function startSettledGateway(
         everySec: 3_600,
       }),
     history: (order) => causesOf(rows, order.id),
-    differences: async () => {
-      const found = await reconcile({ orm: gateway.app.orm, adapters: settlement.adapters, clock });
-      return found.rows.filter(({ difference }) => difference !== '0');
+    differences: async (chains) => {
+      const read = [...settlement.adapters].filter(([chain]) => chains?.includes(chain) ?? true);
+      const found = await reconcile({ orm: gateway.app.orm, adapters: new Map(read), clock });
+      const isRead = ({ subject }: ReconcileRow) => chains === undefined || !subject.endsWith(unreadChain);
+      return found.rows.filter((row) => row.difference !== '0' && isRead(row));
     },
   };
 }

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { NodeConfig } from '../../../src/chains/networks/network-config.ts';
-import { JsonRpcNode, type JsonRpcOptions, RpcError } from '../../../src/chains/nodes/json-rpc.ts';
+import type { HttpNodeOptions } from '../../../src/chains/nodes/http-node.ts';
+import { JsonRpcNode, RpcError } from '../../../src/chains/nodes/json-rpc.ts';
 import { ChainError } from '../../../src/chains/port/chain-adapter.ts';
 import { close, listen } from '../../support/http/local-server.ts';
 
@@ -32,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => close(server));
 
-const node = (options: JsonRpcOptions = {}, changes: Partial<NodeConfig> = {}): JsonRpcNode =>
+const node = (options: HttpNodeOptions = {}, changes: Partial<NodeConfig> = {}): JsonRpcNode =>
   new JsonRpcNode({ url, user: null, password: null, headers: {}, ...changes }, options);
 
 /** Answers each call with a result. */

@@ -1,12 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
-import { JsonRpcNode, RpcError } from '../../../src/chains/nodes/json-rpc.ts';
+import { RpcError } from '../../../src/chains/nodes/json-rpc.ts';
 import { Nodes, type NodesOptions } from '../../../src/chains/nodes/nodes.ts';
 import { ChainError } from '../../../src/chains/port/chain-adapter.ts';
 
-const [a, b, c] = ['a', 'b', 'c'].map(
-  (name) => new JsonRpcNode({ url: `http://${name}.test`, user: null, password: null, headers: {} }),
-) as [JsonRpcNode, JsonRpcNode, JsonRpcNode];
-const letter = ({ name }: JsonRpcNode): string => name.slice('http://'.length, -'.test'.length);
+/** Nodes need no more of a client than its name. */
+interface Named {
+  readonly name: string;
+}
+const [a, b, c] = ['a', 'b', 'c'].map((name) => ({ name: `http://${name}.test` })) as [Named, Named, Named];
+const letter = ({ name }: Named): string => name.slice('http://'.length, -'.test'.length);
 const away = (): never => {
   throw new ChainError('unreachable', 'away');
 };
@@ -15,7 +17,7 @@ describe('the nodes of a chain', () => {
   let asked: string[];
   let verified: string[];
   let bad: Set<string>;
-  const open = (changes: Partial<NodesOptions> = {}): Nodes =>
+  const open = (changes: Partial<NodesOptions<Named>> = {}): Nodes<Named> =>
     new Nodes({
       chain: 'test',
       nodes: [a, b, c],
@@ -26,7 +28,7 @@ describe('the nodes of a chain', () => {
       ...changes,
     });
   /** The letter of the node that answers; those of `failing` do not. */
-  const ask = (nodes: Nodes, failing = '', fail: () => never = away): Promise<string> =>
+  const ask = (nodes: Nodes<Named>, failing = '', fail: () => never = away): Promise<string> =>
     nodes.ask(async (node) => {
       asked.push(letter(node));
       return failing.includes(letter(node)) ? fail() : letter(node);
@@ -118,14 +120,14 @@ describe('the nodes of a chain', () => {
 
   describe('a node whose newest block stays the same', () => {
     let heights: Record<string, number | null>;
-    const following = (): Nodes =>
+    const following = (): Nodes<Named> =>
       open({
         restMs: 0,
         compareEveryMs: 0,
         height: async (node) => heights[letter(node)] ?? away(),
       });
     /** The answering node, once the look that the question began is over. */
-    const look = async (nodes: Nodes): Promise<string> => {
+    const look = async (nodes: Nodes<Named>): Promise<string> => {
       const answer = await ask(nodes);
       await setImmediate();
       return answer;
@@ -167,7 +169,7 @@ describe('the nodes of a chain', () => {
   });
 
   it('a chain without a node fails with a message that says so', async () => {
-    const nodes = new Nodes({ chain: 'test', nodes: [], verify: async () => {} });
+    const nodes = new Nodes<Named>({ chain: 'test', nodes: [], verify: async () => {} });
     await expect(ask(nodes)).rejects.toMatchObject({ code: 'no_node', retryable: false });
   });
 });

@@ -1,0 +1,172 @@
+import { span } from '../../base/telemetry/tracing.ts';
+import type { NodeConfig } from '../networks/network-config.ts';
+import { ChainError } from '../port/chain-adapter.ts';
+import { NodeFault } from './node-answer.ts';
+
+export interface HttpNodeOptions {
+  readonly timeoutMs?: number;
+  /** The longest answer that is read. */
+  readonly maxBytes?: number;
+  /** Numbers in answers stay text, so that no amount passes through a binary float. */
+  readonly numbersAsText?: boolean;
+  /**
+   * JSON is an answer with any HTTP status. Otherwise it is one with a status of success only: the
+   * empty object of a broken proxy must not be read as an account without coins.
+   */
+  readonly anyStatus?: boolean;
+}
+
+/** HTTP status codes of a proxy in front of the node, which do not depend on the call. */
+const tooBusy: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+/** The part of an answer that is no JSON which people are shown. */
+const quotedLength = 100;
+/** Shorter parts of a URL or a header are words such as 'v1' or 'Bearer', and no keys. */
+const leastKeyLength = 8;
+
+interface HttpRequest {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly body?: string;
+}
+
+/** A node that answers HTTP requests with JSON. */
+export class HttpNode {
+  /** Scheme, host and port, without credentials or an API key in the path. */
+  readonly name: string;
+  readonly #url: string;
+  readonly #headers: Record<string, string>;
+  readonly #secrets: readonly string[];
+  readonly #options: Required<HttpNodeOptions>;
+
+  constructor({ url, user, password, headers }: NodeConfig, options: HttpNodeOptions = {}) {
+    this.name = new URL(url).origin;
+    this.#url = url;
+    const basic = user === null ? undefined : btoa(`${user}:${password ?? ''}`);
+    this.#headers = { ...(basic !== undefined && { Authorization: `Basic ${basic}` }), ...headers };
+    this.#secrets = [password ?? '', basic ?? '', ...Object.values(headers).flatMap(partsOf), ...keysOf(url)]
+      .filter((secret) => secret !== '')
+      .map((secret) => secret.toLowerCase());
+    this.#options = {
+      ...{ timeoutMs: 15_000, maxBytes: 256 * 1024 * 1024, numbersAsText: false, anyStatus: false },
+      ...options,
+    };
+  }
+
+  /**
+   * Posts JSON and returns the JSON of the answer.
+   *
+   * @param path Below the node's URL, without a slash at its beginning; '' for the URL itself. The
+   *   URL's query, which may be an API key, is kept.
+   * @param call What traces call the request.
+   * @throws NodeFault when there is no valid answer.
+   */
+  post(path: string, body: unknown, call = path): Promise<unknown> {
+    return this.#traced(call, { method: 'POST', url: this.#at(path), body: JSON.stringify(body) });
+  }
+
+  /**
+   * As `post`, by GET.
+   *
+   * @param query Added to the query of the node's URL.
+   */
+  get(path: string, query: Readonly<Record<string, string>> = {}): Promise<unknown> {
+    const url = new URL(this.#at(path));
+    for (const [name, value] of Object.entries(query)) url.searchParams.append(name, value);
+    return this.#traced(path, { method: 'GET', url: url.href });
+  }
+
+  #at(path: string): string {
+    if (path === '') return this.#url;
+    const url = new URL(this.#url);
+    url.pathname = `${url.pathname.replace(/\/+$/, '')}/${path}`;
+    return url.href;
+  }
+
+  #traced(call: string, request: HttpRequest): Promise<unknown> {
+    return span(`node ${call}`, { kind: 'client', attributes: { 'server.address': this.name } }, () =>
+      this.#answer(request),
+    );
+  }
+
+  async #answer(request: HttpRequest): Promise<unknown> {
+    const { status, text } = await this.#exchange(request);
+    if (status === 401 || status === 403) {
+      throw this.#fault('unauthorised', `refuses the credentials (HTTP ${status})`);
+    }
+    if (tooBusy.has(status)) throw this.#fault('busy', `is busy (HTTP ${status})`);
+    const isSuccess = status >= 200 && status < 300;
+    if (!isSuccess && !this.#options.anyStatus) {
+      throw this.#fault('unsound_answer', `answered HTTP ${status}${this.#quoted(text)}`);
+    }
+    try {
+      return this.#options.numbersAsText ? parseNumbersAsText(text) : JSON.parse(text);
+    } catch {
+      // The parser's own error quotes the text too, with the secrets that may be in it.
+      throw this.#fault('unsound_answer', `answered HTTP ${status} and no JSON${this.#quoted(text)}`);
+    }
+  }
+
+  async #exchange({ method, url, body }: HttpRequest): Promise<{ readonly status: number; readonly text: string }> {
+    try {
+      const answer = await fetch(url, {
+        method,
+        headers: body === undefined ? this.#headers : { 'Content-Type': 'application/json', ...this.#headers },
+        ...(body !== undefined && { body }),
+        redirect: 'error',
+        signal: AbortSignal.timeout(this.#options.timeoutMs),
+      });
+      return { status: answer.status, text: await this.#read(answer) };
+    } catch (cause) {
+      if (cause instanceof ChainError) throw cause;
+      throw this.#fault('unreachable', 'does not answer', cause);
+    }
+  }
+
+  async #read(answer: Response): Promise<string> {
+    const { maxBytes } = this.#options;
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of answer.body ?? []) {
+      size += chunk.length;
+      if (size > maxBytes) throw this.#fault('unsound_answer', `answered more than ${maxBytes} bytes`);
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks).toString('utf8');
+  }
+
+  /** The beginning of an answer as the end of a sentence; '' where it repeats a secret of ours. */
+  #quoted(text: string): string {
+    const visible = text
+      .slice(0, 10 * quotedLength)
+      .replace(/[^\x20-\x7e]+/g, ' ')
+      .trim();
+    const lower = text.toLowerCase();
+    if (visible === '' || this.#secrets.some((secret) => lower.includes(secret))) return '';
+    return `: "${visible.slice(0, quotedLength)}"`;
+  }
+
+  #fault(code: string, what: string, cause?: unknown): NodeFault {
+    return new NodeFault(code, what, { node: this.name, cause });
+  }
+}
+
+/** The parts of a header's value that may be a key: the whole of it, and its long words. */
+function partsOf(value: string): string[] {
+  return [value, ...value.split(/\s+/).filter((part) => part.length >= leastKeyLength)];
+}
+
+/** The parts of a URL that may be a key. Those of the query as they stand there, and decoded. */
+function keysOf(url: string): string[] {
+  const { pathname, search, searchParams } = new URL(url);
+  return [...pathname.split('/'), ...search.slice(1).split(/[&=]/), ...searchParams.values()].filter(
+    (part) => part.length >= leastKeyLength,
+  );
+}
+
+/** https://github.com/tc39/proposal-json-parse-with-source */
+function parseNumbersAsText(text: string): unknown {
+  const keepSource = (_name: string, value: unknown, context?: { source?: string }): unknown =>
+    typeof value === 'number' ? (context?.source ?? value) : value;
+  return JSON.parse(text, keepSource as (name: string, value: unknown) => unknown);
+}

@@ -1,0 +1,102 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { NodeConfig } from '../../../src/chains/networks/network-config.ts';
+import { HttpNode, type HttpNodeOptions } from '../../../src/chains/nodes/http-node.ts';
+import { close, listen } from '../../support/http/local-server.ts';
+
+let server: Server;
+let origin: string;
+/** What came last. */
+let request: IncomingMessage;
+let body: string;
+/** What is answered. */
+let answer: { readonly status: number; readonly text: string };
+
+beforeAll(async () => {
+  server = createServer(async (incoming, response) => {
+    request = incoming;
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+    body = Buffer.concat(chunks).toString('utf8');
+    response.statusCode = answer.status;
+    response.end(answer.text);
+  });
+  origin = `http://127.0.0.1:${await listen(server)}`;
+});
+beforeEach(() => {
+  answer = { status: 200, text: '{"ok":true}' };
+});
+afterAll(() => close(server));
+
+const node = (changes: Partial<NodeConfig> = {}, options: HttpNodeOptions = {}): HttpNode =>
+  new HttpNode({ url: origin, user: null, password: null, headers: {}, ...changes }, options);
+
+/** The message of the failure of a request. */
+async function failure(asked: HttpNode): Promise<string> {
+  const error = await asked.post('wallet/getnowblock', {}).then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  expect(error).toMatchObject({ name: 'ChainError', code: 'unsound_answer', retryable: true, isNamed: true });
+  return (error as Error).message;
+}
+
+describe('HttpNode', () => {
+  it.each([
+    ['', '/wallet/getnowblock'],
+    ['/', '/wallet/getnowblock'],
+    ['/tron', '/tron/wallet/getnowblock'],
+    ['/tron/', '/tron/wallet/getnowblock'],
+    ['?key=a%2Fb', '/wallet/getnowblock?key=a%2Fb'],
+    ['/a%2Fb/tron/?key=1', '/a%2Fb/tron/wallet/getnowblock?key=1'],
+  ])('asks below the URL %p, and keeps its query', async (end, path) => {
+    expect(await node({ url: `${origin}${end}` }).post('wallet/getnowblock', { visible: false })).toEqual({ ok: true });
+    expect([request.method, request.url, body]).toEqual(['POST', path, '{"visible":false}']);
+    expect(request.headers['content-type']).toBe('application/json');
+  });
+
+  it('asks the URL itself, exactly as it is given, for an empty path', async () => {
+    await node({ url: `${origin}/rpc/?key=1` }).post('', []);
+    expect([request.url, body]).toEqual(['/rpc/?key=1', '[]']);
+  });
+
+  it('gets with a query, beside the one of the URL', async () => {
+    await node({ url: `${origin}/v3?key=1`, headers: { 'X-Key': 'k' } }).get('blocks', { after: 'a b' });
+    expect([request.method, request.url, body]).toEqual(['GET', '/v3/blocks?key=1&after=a+b', '']);
+    expect(request.headers['x-key']).toBe('k');
+    expect(request.headers['content-type']).toBeUndefined();
+  });
+
+  it('reads JSON of a failed request only when told to', async () => {
+    answer = { status: 500, text: '{}' };
+    expect(await failure(node())).toBe(`the node at ${origin} answered HTTP 500: "{}"`);
+    expect(await node({}, { anyStatus: true }).post('x', {})).toEqual({});
+  });
+
+  it('keeps numbers as text when told to', async () => {
+    answer = { status: 200, text: '{"amount":9007199254740993}' };
+    expect(await node({}, { numbersAsText: true }).post('x', {})).toEqual({ amount: '9007199254740993' });
+  });
+
+  it('tells people the beginning of a sentence that is no JSON', async () => {
+    answer = { status: 200, text: 'this API is closed because this node\nis a lite fullnode' };
+    const told = `the node at ${origin} answered HTTP 200 and no JSON`;
+    expect(await failure(node())).toBe(`${told}: "this API is closed because this node is a lite fullnode"`);
+    answer = { status: 200, text: `\u001b[31m${'x'.repeat(1_000)}` };
+    expect(await failure(node())).toBe(`${told}: "[31m${'x'.repeat(96)}"`);
+    answer = { status: 200, text: ' \n' };
+    expect(await failure(node())).toBe(told);
+  });
+
+  it.each([
+    ['a header', 'TOP-SECRET-KEY', { headers: { 'X-Key': 'top-secret-key' } }],
+    ['a word of a header', 'top-secret-key', { headers: { Authorization: 'Bearer top-secret-key' } }],
+    ['a password', 'secret', { user: 'u', password: 'secret' }],
+    ['the credentials', btoa('u:secret'), { user: 'u', password: 'secret' }],
+    ['a key in the path', 'top-secret-key', { url: '/v1/top-secret-key/tron' }],
+    ['a key in the query', 'top secret key', { url: '/?key=top%20secret%20key' }],
+  ])('repeats no answer with %s in it', async (_what, shown, changes) => {
+    answer = { status: 200, text: `Unknown key: ${shown}` };
+    const asked = node({ ...changes, url: `${origin}${'url' in changes ? changes.url : ''}` });
+    expect(await failure(asked)).toBe(`the node at ${origin} answered HTTP 200 and no JSON`);
+  });
+});
