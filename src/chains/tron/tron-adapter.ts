@@ -31,13 +31,13 @@ import { TronBlockSource } from './tron-block-source.ts';
 import { chainFault } from './tron-facts.ts';
 import { type Reach, TronNode } from './tron-node.ts';
 import { TronPreparation, tokensOf } from './tron-preparation.ts';
-import { permissionFault } from './tron-wallet.ts';
 import { solidDepth, type TronNetwork } from './tron-section.ts';
 import { tronSpend } from './tron-spend.ts';
 import { isDeadOn, maxLooks, type SentTx, tronStatus, unsettled } from './tron-status.ts';
 import { tronTraits } from './tron-traits.ts';
 import type { WatchedTokens } from './tron-transfers.ts';
 import { digitsOf, openTronTx } from './tron-tx.ts';
+import { permissionFault } from './tron-wallet.ts';
 
 export interface TronAdapterOptions {
   readonly network: TronNetwork;
@@ -180,8 +180,8 @@ export class TronAdapter implements ChainAdapter {
    */
   async broadcast(tx: SignedTx): Promise<Broadcast> {
     const replies = await this.#nodes.askEach((node) => node.broadcast(tx.raw));
-    const said = replies.map((reply): Broadcast =>
-      reply instanceof ChainError ? { outcome: 'uncertain', code: reply.code } : reply,
+    const said = replies.map(
+      (reply): Broadcast => (reply instanceof ChainError ? { outcome: 'uncertain', code: reply.code } : reply),
     );
     const [first] = said;
     const best = said.find(({ outcome }) => outcome === 'accepted') ?? said.find(({ outcome }) => outcome === 'known');
@@ -238,7 +238,9 @@ export class TronAdapter implements ChainAdapter {
     const { twoNodesAbove } = this.#network;
     if (this.#nodes.count === 1 || twoNodesAbove.size === 0) return;
     const large = blocks.flatMap(({ ref, transfers }) => {
-      const ofBlock = transfers.filter(({ contract, amount }) => amount > (twoNodesAbove.get(contract ?? '') ?? amount));
+      const ofBlock = transfers.filter(
+        ({ contract, amount }) => amount > (twoNodesAbove.get(contract ?? '') ?? amount),
+      );
       return ofBlock.length === 0 ? [] : [{ ref, transfers: ofBlock }];
     });
     if (large.length === 0) return;

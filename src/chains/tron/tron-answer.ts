@@ -32,6 +32,8 @@ export interface TronInfo {
   readonly timeMs: number;
   /** In sun. */
   readonly fee: bigint;
+  /** Whether the chain executed it without effect, whatever it is. */
+  readonly isFailed: boolean;
   /** How the call of a contract ended: 'SUCCESS', 'OUT_OF_ENERGY'. Null when none was called. */
   readonly result: string | null;
   /** The logs of the transaction, in the order in which they were written. */
@@ -196,6 +198,7 @@ export function readInfo(answer: unknown): TronInfo {
     height: asHeight(info.blockNumber, 'height of a result'),
     timeMs: asTime(info.blockTimeStamp, 'time of a result'),
     fee: asInt64(info.fee, 'fee of a transaction'),
+    isFailed: (asWord(info.result, 'result of a transaction') ?? 'SUCESS') !== 'SUCESS',
     result: asWord(receipt.result, 'result of a contract'),
     logs: asOptionalList(info.log, 'logs'),
     internals: asOptionalList(info.internal_transactions, 'internal transactions'),

@@ -1,12 +1,6 @@
 import { ownAddresses } from '../addresses/own-addresses.ts';
 import type { ChainFamily } from '../chain-family.ts';
-import {
-  isTronOfValue,
-  readTronSection,
-  solidDepth,
-  tronChainId,
-  type TronNetwork,
-} from './tron-section.ts';
+import { isTronOfValue, readTronSection, solidDepth, type TronNetwork, tronChainId } from './tron-section.ts';
 import { tronTraits } from './tron-traits.ts';
 
 /** Tron: one chain, with its test networks. */

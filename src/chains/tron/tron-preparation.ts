@@ -1,31 +1,25 @@
-import type { OwnAddresses } from '../addresses/own-addresses.ts';
 import { toUnits } from '../../base/money.ts';
+import type { OwnAddresses } from '../addresses/own-addresses.ts';
 import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks/networks.ts';
 import { refuseStalled } from '../nodes/stalled.ts';
-import {
-  ChainError,
-  type Held,
-  type PaymentIntent,
-  type PreparedTx,
-  type SweepCost,
-} from '../port/chain-adapter.ts';
-import { balanceCall, readUint, transferCall } from './trc20.ts';
+import { ChainError, type Held, type PaymentIntent, type PreparedTx, type SweepCost } from '../port/chain-adapter.ts';
+import { balanceCall, readUint } from './trc20.ts';
 import type { TronHeader } from './tron-answer.ts';
 import type { Reach, TronNode } from './tron-node.ts';
 import type { TronNetwork } from './tron-section.ts';
 import type { TronPrices } from './tron-state.ts';
 import { tryTransfer } from './tron-trial.ts';
-import { permissionFault } from './tron-wallet.ts';
 import {
+  bandwidthOf,
   digitsOf,
   encodePayload,
   expirySpreadMs,
   isReservedFrom,
   referenceTo,
   reservation,
-  signedBytesOf,
   type TronTx,
 } from './tron-tx.ts';
+import { permissionFault } from './tron-wallet.ts';
 
 export interface TronPreparationOptions {
   readonly network: TronNetwork;
@@ -86,8 +80,7 @@ export class TronPreparation {
     // A block that no reorg removes: the transaction would die with the block that it refers to.
     const solid = await node.head('solid');
     const reserved = reservation(sender.address, intent);
-    const expiresAtMs =
-      head.ref.timeMs + this.#options.network.expireAfterSec * 1_000 + expirySpreadMs(reserved);
+    const expiresAtMs = head.ref.timeMs + this.#options.network.expireAfterSec * 1_000 + expirySpreadMs(reserved);
     const amount = isOwnSweep ? intent.amount - fee : intent.amount;
     const tx: TronTx = {
       ...referenceTo(solid.ref),
@@ -163,7 +156,7 @@ export class TronPreparation {
     tx: Pick<TronTx, 'owner' | 'contract' | 'to' | 'amount'>,
     prices: TronPrices,
   ): Promise<bigint> {
-    const bytes = BigInt(signedBytesOf(tx));
+    const bytes = BigInt(bandwidthOf(tx));
     if (sender.address !== this.#options.hotWallet) {
       const { freeBandwidth, bandwidth } = await node.resources(sender.digits);
       if (freeBandwidth >= bytes || bandwidth >= bytes) return 0n;

@@ -6,6 +6,8 @@ import { asBoolean, asDigits, asHex, asInt64, asOptionalList, asWord, isNothing 
 export interface TronAccount {
   /** In sun. */
   readonly balance: bigint;
+  /** Whether code owns it. */
+  readonly isContract: boolean;
   /** Who may sign for it. Null when the node states nothing, which means its own key alone. */
   readonly owners: {
     readonly threshold: bigint;
@@ -46,6 +48,8 @@ export interface TronTrial {
   readonly penalty: bigint;
   /** The bytes that it returns, in lower case. */
   readonly returned: string;
+  /** The logs that it would write. Some nodes tell none. */
+  readonly logs: readonly unknown[];
 }
 
 /** Reads an account; null when it does not exist. */
@@ -53,7 +57,11 @@ export function readAccount(answer: unknown, address: string): TronAccount | nul
   if (isNothing(answer)) return null;
   const account = asObject(answer, 'account');
   if (asDigits(account.address, 'address of an account') !== address) throw unsound('another account');
-  return { balance: asInt64(account.balance, 'balance'), owners: readOwners(account.owner_permission) };
+  return {
+    balance: asInt64(account.balance, 'balance'),
+    isContract: asWord(account.type, 'type of an account') === 'Contract',
+    owners: readOwners(account.owner_permission),
+  };
 }
 
 function readOwners(answer: unknown): TronAccount['owners'] {
@@ -113,6 +121,7 @@ export function readTrial(answer: unknown): TronTrial {
     energy: asInt64(trial.energy_used, 'energy'),
     penalty: asInt64(trial.energy_penalty, 'energy of a penalty'),
     returned: asHex(returned, 'returned bytes'),
+    logs: asOptionalList(trial.logs, 'logs of a trial'),
   };
 }
 

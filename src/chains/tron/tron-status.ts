@@ -129,9 +129,9 @@ export async function confirmed(
   const final = finality === 'solid' ? solid.ref.height >= height : confirmations >= finality;
   // The ids of a block's transactions follow from its bytes. So the block shows what the result only
   // states. It is large, and read once a payment.
-  const block = final ? await node.block(height) : await node.header(height);
-  if (block?.ref.timeMs !== timeMs) return null;
-  if ('transactions' in block && !block.transactions.some((tx) => tx.txid === txid)) return null;
+  if (!final) return (await node.header(height))?.ref.timeMs === timeMs ? { confirmations, final } : null;
+  const block = await node.block(height);
+  if (block?.ref.timeMs !== timeMs || !block.transactions.some((tx) => tx.txid === txid)) return null;
   return { confirmations, final };
 }
 

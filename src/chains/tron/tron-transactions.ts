@@ -4,16 +4,11 @@ import { depositPath, hotWalletPath, type Network, networkOfChain } from '../net
 import type { PaymentIntent, PreparedTx } from '../port/chain-adapter.ts';
 import { SignerError } from '../port/signer.ts';
 import type { OpenedTx, Secp256k1Keys, TransactionSigner } from '../port/transaction-signer.ts';
+import type { TronNetwork } from './tron-section.ts';
 import { decodePayload, reservation, signTronTx, spreadMs, type TronPayload } from './tron-tx.ts';
 
 export interface TronTransactionsOptions {
-  readonly network: {
-    readonly chain: string;
-    /** The highest fee of one transaction, in sun. */
-    readonly maxFee: bigint;
-    /** The longest time from the newest block to the expiration, without its spread. */
-    readonly maxExpiryMs: number;
-  };
+  readonly network: Pick<TronNetwork, 'chain' | 'expireAfterSec'>;
   readonly keys: Secp256k1Keys;
 }
 
@@ -54,6 +49,7 @@ export class TronTransactions implements TransactionSigner {
     const isCoin = intent.contract === null;
     const isOwnSweep = intent.from !== null && isCoin;
     const { fee, reserves, expiresAt } = prepared;
+    const longestMs = network.expireAfterSec * 1_000 + spreadMs;
     const lifeMs = tx.expiresAtMs - tx.builtAtMs;
     const conditions: readonly (readonly [string, boolean])[] = [
       ['the chain is not the one asked for', chain === network.chain],
@@ -75,13 +71,15 @@ export class TronTransactions implements TransactionSigner {
       ['the payment has a tag, and the chain has none', intent.tag === null],
       ['the fee limit of the transaction is not for coins, or missing for a token', isCoin === (tx.feeLimit === 0n)],
       ['the fee stated is below the fee limit of the transaction', fee >= tx.feeLimit],
-      ['the fee is out of bounds', fee >= 0n && fee <= network.maxFee],
-      ['the expiration of the transaction is out of bounds', lifeMs > 0 && lifeMs < network.maxExpiryMs + spreadMs],
+      ['the expiration of the transaction is out of bounds', lifeMs > 0 && lifeMs < longestMs],
       [
         'the expiration of the transaction is not the one stated',
         expiresAt !== null && 'timeMs' in expiresAt && expiresAt.timeMs === tx.expiresAtMs,
       ],
-      ['the reserves are not the attempt of the payment', reserves.length === 1 && reserves[0] === reservation(intent)],
+      [
+        'the reserves are not the attempt of the payment',
+        reserves.length === 1 && reserves[0] === reservation(sender ?? '', intent),
+      ],
     ];
     return conditions.filter(([, holds]) => !holds).map(([fault]) => fault);
   }

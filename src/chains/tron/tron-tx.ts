@@ -2,7 +2,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { sha256 } from '../addresses/hashes.ts';
 import { encodeTron, tronDigits } from '../addresses/tron.ts';
-import type { ChainTraits, PaymentIntent, Reservation } from '../port/chain-adapter.ts';
+import type { PaymentIntent, Reservation } from '../port/chain-adapter.ts';
 import {
   bytesField,
   bytesOf,
@@ -16,16 +16,6 @@ import {
   readFields,
 } from './protobuf.ts';
 import { readTransferCall, transferCall } from './trc20.ts';
-
-/** A payment dies when the chain's time passes the expiration in its bytes, and in no other way. */
-export const tronTraits: ChainTraits = {
-  ledger: 'accounts',
-  mempool: false,
-  reorgs: true,
-  death: { conflict: false, expiry: 'time' },
-  exclusive: false,
-  furtherAttempts: 3,
-};
 
 /**
  * A transaction that pays coins or one token, the only kind that is built here. Addresses have 42
@@ -214,14 +204,52 @@ export function openTronTx(hex: string): { readonly txid: string; readonly sende
 /** The room that the chain keeps for a result, which it counts as bandwidth. */
 const resultBytes = 64;
 
-/** Bytes of bandwidth that a signed transaction uses. */
-export function bandwidthOf({ raw }: Pick<SignedBytes, 'raw'>): number {
-  return raw.length / 2 + resultBytes;
+/** Bytes of bandwidth that a payment uses once it is signed, at most. */
+export function bandwidthOf(payment: Pick<TronTx, 'owner' | 'contract' | 'to' | 'amount'>): number {
+  const raw = encodeTronTx({
+    ...payment,
+    refBlockBytes: 'ffff',
+    refBlockHash: 'f'.repeat(16),
+    expiresAtMs: longTimeMs,
+    builtAtMs: longTimeMs,
+    feeLimit: payment.contract === null ? 0n : longFeeLimit,
+  });
+  return joinBytes(messageField(1, raw), messageField(2, new Uint8Array(signatureBytes))).length + resultBytes;
 }
 
-/** The reservation of an attempt. It excludes nothing on the chain and only names the attempt. */
-export function reservation({ id, attempt }: Pick<PaymentIntent, 'id' | 'attempt'>): Reservation {
-  return `attempt:${id}:${attempt}`;
+const signatureBytes = 65;
+/** Numbers of the greatest length that the fields have in practice. */
+const longTimeMs = 4_000_000_000_000;
+const longFeeLimit = 15_000_000_000n;
+
+/** What an attempt reserves. It excludes nothing on the chain; it names the sender and the attempt. */
+export function reservation(sender: string, { id, attempt }: Pick<PaymentIntent, 'id' | 'attempt'>): Reservation {
+  return `attempt:${sender}:${id}:${attempt}`;
+}
+
+export function isReservedFrom(reserved: Reservation, sender: string): boolean {
+  return reserved.startsWith(`attempt:${sender}:`);
+}
+
+/**
+ * The sender of any transaction, and the coins that it itself sends: by a plain transfer, or with the
+ * call of a contract. Null and 0 where it has none, or where nobody can read it.
+ */
+export function coinOrderOf(raw: Uint8Array): {
+  readonly owner: string | null;
+  readonly to: string | null;
+  readonly coins: bigint;
+} {
+  try {
+    const contract = messageOf(readFields(raw), 11);
+    // The owner stands in the first field of all kinds of contracts.
+    const value = readFields(bytesOf(messageOf(contract, 2), 2));
+    const kind = contractOf(readFields(raw))?.kind;
+    const coins = kind === undefined ? 0n : numberOf(value, 3);
+    return { owner: addressOf(value, 1), to: addressOf(value, 2), coins };
+  } catch {
+    return { owner: null, to: null, coins: 0n };
+  }
 }
 
 /** Milliseconds over which the expirations of payments are spread. */
