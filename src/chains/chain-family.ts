@@ -4,7 +4,7 @@ import type { ChainCoin, LiveNetwork } from './networks/network-config.ts';
 import type { HttpNodeOptions } from './nodes/http-node.ts';
 import type { NodeFacts } from './nodes/node-facts.ts';
 import type { ChainAdapter, ChainTraits } from './port/chain-adapter.ts';
-import type { Secp256k1Keys, TransactionSigner } from './port/transaction-signer.ts';
+import type { SigningKeys, TransactionSigner } from './port/transaction-signer.ts';
 
 /** What an adapter is opened with. */
 export interface AdapterParts {
@@ -64,7 +64,7 @@ export interface ChainFamily<Network extends LiveNetwork = LiveNetwork> {
   readonly checkNote: string | null;
   openAdapter(network: Network, parts: AdapterParts): Promise<ChainAdapter>;
   /** Loads the code that checks and signs the network's transactions, given the keys. */
-  loadTransactions(network: Network): Promise<(keys: Secp256k1Keys) => TransactionSigner>;
+  loadTransactions(network: Network): Promise<(keys: SigningKeys) => TransactionSigner>;
   /**
    * Asks every node for the facts that decide whether it is the right one. Never throws because of
    * a node's answer.

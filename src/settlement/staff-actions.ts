@@ -16,7 +16,8 @@ import { holdOrder, moveOrder, releaseOrder } from '../orders/order-moves.ts';
 import type { OrderSettler } from './order-settler.ts';
 import { refuseUnknownHold, resumePayouts } from './pay/payout-holds.ts';
 import { Deposit } from './rows/deposit.entity.ts';
-import { Payment } from './rows/payment.entity.ts';
+import { markedFailed, Payment } from './rows/payment.entity.ts';
+import { PaymentAttempt } from './rows/payment-attempt.entity.ts';
 import { StaffAction, type StaffActionName, staffActions, type VenueClass } from './rows/staff-action.entity.ts';
 import { isInDebit } from './rules/client-account.ts';
 import { decidePayout, unwindTrade } from './rules/exchange.ts';
@@ -424,7 +425,8 @@ function retryPayout(settling: Settling, details: Details): void {
 
 /**
  * Ends a payment that was never signed, so that staff can decide anew. A trade first ends at its
- * venue.
+ * venue. A payment of which transactions were signed and died ends once the chain, asked again,
+ * calls them dead, and the order with it.
  */
 async function markFailed(settling: Settling, details: Details): Promise<void> {
   const { em, order, payments, now } = settling;
@@ -435,6 +437,7 @@ async function markFailed(settling: Settling, details: Details): Promise<void> {
   if (order.status !== 'sending' && order.status !== 'refunding') {
     throw notPossible(`the order is ${order.status} and cannot be marked as failed`);
   }
+  let isAsked = false;
   // Refunds of other deposits go on.
   const own = payments.filter(({ depositId, leg }) => depositId === order.depositId && leg === 'main');
   for (const payment of own.filter(({ state }) => state !== 'dead')) {
@@ -445,12 +448,19 @@ async function markFailed(settling: Settling, details: Details): Promise<void> {
       );
     }
     if (payment.state !== 'ready') throw notPossible(`its ${payment.kind} is ${payment.state} and may still arrive`);
-    payment.state = 'dead';
-    payment.problem = 'marked_failed';
+    payment.problem = markedFailed;
     payment.problemSince = now;
+    const mayHavePaid = await em.count(PaymentAttempt, { paymentId: payment.id, raw: { $ne: null } });
+    if (mayHavePaid > 0) {
+      payment.nextActionAt = now;
+      isAsked = true;
+      continue;
+    }
+    payment.state = 'dead';
     payment.endedAt = now;
     payment.nextActionAt = null;
   }
+  if (isAsked) return;
   moveOrder(em, order, order.status === 'sending' ? 'staff_stopped' : 'staff_failed', details);
 }
 

@@ -1,3 +1,5 @@
+import type { Expiry } from '../chains/port/chain-adapter.ts';
+
 /** The facts of a signed transaction, as its journal entry holds them. */
 export interface SignedAttempt {
   readonly attempt: number;
@@ -8,7 +10,11 @@ export interface SignedAttempt {
   readonly reserves: readonly string[] | null;
   /** In the smallest unit of the chain's own coin. */
   readonly fee: bigint;
+  /** Null when the transaction never expires, and for an entry of an early journal. */
+  readonly expiresAt: Expiry | null;
 }
+
+type Spender = Pick<SignedAttempt, 'reserves' | 'fee'>;
 
 /** What a further transaction of a payment adds to the total that can leave the wallet. */
 export interface AddedSpending {
@@ -37,17 +43,17 @@ export function exclusiveGroups(attempts: readonly SignedAttempt[]): SignedAttem
 }
 
 /** What one more transaction adds to the existing groups. */
-export function addedSpending(groups: readonly SignedAttempt[][], next: SignedAttempt): AddedSpending {
+export function addedSpending(groups: readonly SignedAttempt[][], next: Spender): AddedSpending {
   const group = groupOf(groups, next);
   if (!group) return { isFurther: true, fee: next.fee };
   const dearest = group.reduce((most, { fee }) => (fee > most ? fee : most), 0n);
   return { isFurther: false, fee: next.fee > dearest ? next.fee - dearest : 0n };
 }
 
-function groupOf(groups: readonly SignedAttempt[][], next: SignedAttempt): SignedAttempt[] | undefined {
+function groupOf(groups: readonly SignedAttempt[][], next: Spender): SignedAttempt[] | undefined {
   return groups.find((group) => group.every((member) => excludeEachOther(member, next)));
 }
 
-function excludeEachOther(one: SignedAttempt, other: SignedAttempt): boolean {
+function excludeEachOther(one: Spender, other: Spender): boolean {
   return one.reserves?.some((reserve) => other.reserves?.includes(reserve)) ?? false;
 }

@@ -6,8 +6,10 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { errorCode, ignoreMissing } from '../base/db/error-code.ts';
 import { syncFolder } from '../base/secret-file.ts';
+import type { Expiry } from '../chains/port/chain-adapter.ts';
 import { SignerError } from '../chains/port/signer.ts';
 import type { SignedAttempt } from './attempts.ts';
+import { isExpiry } from './expiry.ts';
 
 /** The contents that were signed for one attempt. */
 export interface SignedContents {
@@ -19,6 +21,8 @@ export interface SignedContents {
   readonly reserves: readonly string[];
   /** In the smallest unit of the chain's own coin. */
   readonly fee: bigint;
+  /** Null when the transaction never expires. */
+  readonly expiresAt: Expiry | null;
 }
 
 /** An attempt, as the journal holds it. */
@@ -59,11 +63,13 @@ export class SignerJournal {
    *   with other contents.
    */
   async record(paymentId: string, attempt: number, contents: SignedContents): Promise<'recorded' | 'same'> {
-    const { chain, intentDigest, payloadDigest, txid, reserves, fee } = contents;
+    const { chain, intentDigest, payloadDigest, txid, reserves, fee, expiresAt } = contents;
     // Members in one order, so that equal contents are equal text. A damaged entry equals none, and
     // is refused too.
     const early = { paymentId, attempt, chain, intentDigest, payloadDigest, txid };
-    const text = lineOf({ ...early, reserves, fee: fee.toString() });
+    // Without an expiry it is the text of versions that knew none.
+    const expiry = expiresAt === null ? {} : { expiresAt };
+    const text = lineOf({ ...early, reserves, fee: fee.toString(), ...expiry });
     const { isNew, found } = await this.#enter(paymentId, attempt, text);
     if (found !== text && found !== lineOf(early)) {
       if (found === revokedLine(paymentId, attempt)) throw revoked(paymentId, attempt);
@@ -162,13 +168,14 @@ function revoked(paymentId: string, attempt: number): SignerError {
 /** Reads an entry; none for a revoked attempt. */
 function parseEntry(text: string, paymentId: string): JournalEntry[] {
   try {
-    const { revoked, attempt, intentDigest, txid, reserves = null, fee = '0' } = JSON.parse(text);
+    const { revoked, attempt, intentDigest, txid, reserves = null, fee = '0', expiresAt = null } = JSON.parse(text);
     const isWhole =
       Number.isSafeInteger(attempt) &&
       typeof intentDigest === 'string' &&
       typeof txid === 'string' &&
-      (reserves === null || (Array.isArray(reserves) && reserves.every((item) => typeof item === 'string')));
-    if (isWhole) return [{ attempt, intentDigest, txid, reserves, fee: BigInt(fee) }];
+      (reserves === null || (Array.isArray(reserves) && reserves.every((item) => typeof item === 'string'))) &&
+      (expiresAt === null || isExpiry(expiresAt));
+    if (isWhole) return [{ attempt, intentDigest, txid, reserves, fee: BigInt(fee), expiresAt }];
     if (revoked === true && text === revokedLine(paymentId, attempt)) return [];
   } catch {
     // The error below covers it.

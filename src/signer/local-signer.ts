@@ -5,10 +5,12 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { PaymentIntent, PreparedTx, SignedTx } from '../chains/port/chain-adapter.ts';
 import { type Signer, SignerError } from '../chains/port/signer.ts';
-import type { Secp256k1Keys, TransactionSigner } from '../chains/port/transaction-signer.ts';
+import type { SigningKeys, TransactionSigner } from '../chains/port/transaction-signer.ts';
 import { SandboxTransactions } from '../chains/sandbox/sandbox-transactions.ts';
 import { type AddedSpending, addedSpending, exclusiveGroups } from './attempts.ts';
+import { refusalOfFurther } from './death-rule.ts';
 import type { DepositKeys } from './deposit-keys.ts';
+import { isExpiry } from './expiry.ts';
 import { type SignedContents, SignerJournal } from './journal.ts';
 import { limitsDigest, SignerLimits, type SigningLimits, type TellsLimits } from './limits.ts';
 import { SignerKeys } from './signer-keys.ts';
@@ -20,14 +22,18 @@ export interface LocalSignerOptions {
   readonly live?: ReadonlyMap<string, TransactionSigner>;
   /** Limits of live chains. Without them, live chains are not signed for. */
   readonly limits?: SignerLimits;
+  readonly clock?: Clock;
 }
 
-/**
- * The most transactions of one payment that may confirm beside each other, for all that the signer
- * can know. It has no node to ask. It believes the gateway that earlier transactions are dead, but
- * not without limit.
- */
-const maxFurther = 3;
+/** A transaction that was found without fault, and is to be signed. */
+interface SoundRequest extends Pick<SignedContents, 'intentDigest' | 'payloadDigest'> {
+  readonly chain: string;
+  readonly intent: PaymentIntent;
+  readonly tx: PreparedTx;
+  /** Txids of the payment's other signed attempts, as far as the gateway knows them. */
+  readonly earlier: readonly string[];
+  readonly builtAtMs: number | undefined;
+}
 
 /** A signer that holds the keys in this process. */
 export class LocalSigner implements Signer, DepositKeys, TellsLimits {
@@ -35,40 +41,45 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
   readonly #journal: SignerJournal;
   readonly #live: ReadonlyMap<string, TransactionSigner>;
   readonly #limits: SignerLimits | undefined;
+  readonly #clock: Clock;
   readonly #sandbox: TransactionSigner;
   /** The last request of each payment with work under way. */
   readonly #turns = new Map<string, Promise<unknown>>();
 
-  constructor({ keys, journal, live = new Map(), limits }: LocalSignerOptions) {
+  constructor({ keys, journal, live = new Map(), limits, clock = systemClock }: LocalSignerOptions) {
     this.#keys = keys;
     this.#journal = journal;
     this.#live = live;
     this.#limits = limits;
-    this.#sandbox = new SandboxTransactions(keys.sandboxKey());
+    this.#clock = clock;
+    this.#sandbox = new SandboxTransactions(keys);
   }
 
   async sign(chain: string, intent: PaymentIntent, tx: PreparedTx, earlier: readonly string[] = []): Promise<SignedTx> {
     const opened = this.#kind(chain).open(chain, intent, tx);
-    const faults = [...intentFaults(intent), ...this.#sweepFaults(chain, intent), ...opened.faults];
+    const faults = [...requestFaults(intent, tx), ...this.#sweepFaults(chain, intent), ...opened.faults];
     if (faults.length > 0) throw new SignerError('refused', faults.join('; '));
 
     const { txid, raw } = await this.#inTurn(intent.id, async () => {
       const digests = { intentDigest: intentDigest(chain, intent), payloadDigest: digest(tx.payload) };
-      const added = await this.#added(intent, tx, earlier, digests.intentDigest);
+      const request: SoundRequest = { chain, intent, tx, earlier, builtAtMs: opened.builtAtMs, ...digests };
+      const added = await this.#added(request);
       // Counted before the signature, so that no signed bytes exist that are not counted.
-      if (added && this.#live.has(chain)) await this.#claim(chain, intent, tx, added, digests);
+      if (added && this.#live.has(chain)) await this.#claim(request, added);
       const signed = opened.sign();
       await this.#onDisk(() => this.#journal.claim(chain, signed.txid, digests.payloadDigest));
       // Recorded before the caller gets the bytes. A crash in between costs nothing: the same
       // request returns them again.
-      await this.#record(intent, { chain, ...digests, txid: signed.txid, reserves: tx.reserves, fee: tx.fee });
+      const { reserves, fee, expiresAt } = tx;
+      const contents = { chain, ...digests, txid: signed.txid, reserves, fee, expiresAt };
+      await this.#onDisk(() => this.#journal.record(intent.id, intent.attempt, contents));
       return signed;
     });
     return { txid, raw, reserves: [...tx.reserves], expiresAt: tx.expiresAt };
   }
 
   async revoke(chain: string, intent: PaymentIntent, tx: PreparedTx): Promise<SignedTx | null> {
-    const faults = intentFaults(intent);
+    const faults = requestFaults(intent, tx);
     if (faults.length > 0) throw new SignerError('refused', faults.join('; '));
     const { id, attempt } = intent;
     const isWithdrawn = await this.#inTurn(id, () => this.#onDisk(() => this.#journal.revoke(id, attempt)));
@@ -118,9 +129,7 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
   /** Checks the recipient of a sweep, because its amount counts against no limit. */
   #sweepFaults(chain: string, { from, to }: PaymentIntent): string[] {
     if (from === null) return [];
-    // Where a chain writes an address in several ways, these differ in capitals only.
-    const isHome = to.toLowerCase() === this.#kind(chain).hotWallet(chain).toLowerCase();
-    return isHome ? [] : ['a sweep goes to the hot wallet only'];
+    return this.#kind(chain).isHotWallet(chain, to) ? [] : ['a sweep goes to the hot wallet only'];
   }
 
   /** Runs a task after the earlier requests of the same payment. */
@@ -138,13 +147,13 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
   /**
    * What the transaction adds to what was signed for the payment before. Null when the attempt has
    * an entry already, so that nothing is added. A revoked attempt is refused before it counts.
+   *
+   * @throws SignerError `refused` when earlier ones may still confirm. The signer has no node.
+   *   Where attempts exclude each other, it believes within a bound that they are dead. Elsewhere
+   *   it judges by their expiry.
    */
-  async #added(
-    { id, attempt }: PaymentIntent,
-    tx: PreparedTx,
-    earlier: readonly string[],
-    intent: string,
-  ): Promise<AddedSpending | null> {
+  async #added({ chain, intent, tx, earlier, builtAtMs, intentDigest }: SoundRequest): Promise<AddedSpending | null> {
+    const { id, attempt } = intent;
     const entries = await this.#onDisk(() => this.#journal.entries(id, attempt));
     if (entries.some((entry) => entry.attempt === attempt)) return null;
     const forgotten = entries.find(({ txid }) => !earlier.includes(txid));
@@ -154,27 +163,27 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
         `attempt ${forgotten.attempt} of payment ${id} was signed and may have paid, but the gateway does not know it`,
       );
     }
-    if (entries.some((entry) => entry.intentDigest !== intent)) {
+    if (entries.some((entry) => entry.intentDigest !== intentDigest)) {
       throw new SignerError('refused', `another attempt of payment ${id} was signed before as something else`);
     }
-    const groups = exclusiveGroups(entries);
-    const added = addedSpending(groups, { attempt, reserves: tx.reserves, fee: tx.fee });
-    if (added.isFurther && groups.length >= maxFurther) {
+    const { exclusive, furtherAttempts } = this.#kind(chain).traits;
+    // Where attempts do not exclude each other, what they reserve says nothing.
+    const groups = exclusiveGroups(exclusive ? entries : entries.map((entry) => ({ ...entry, reserves: null })));
+    const added = addedSpending(groups, tx);
+    if (added.isFurther && groups.length >= furtherAttempts) {
       throw new SignerError(
         'refused',
         `payment ${id} was signed as ${groups.length} transactions that do not exclude each other; no further one is signed`,
       );
     }
+    const next = { paymentId: id, attempt, builtAtMs, earlier };
+    const why = exclusive ? null : refusalOfFurther(entries, next, this.#clock.now());
+    if (why !== null) throw new SignerError('refused', why);
     return added;
   }
 
-  async #claim(
-    chain: string,
-    { id, attempt, from, contract, amount }: PaymentIntent,
-    tx: PreparedTx,
-    added: AddedSpending,
-    digests: Pick<SignedContents, 'intentDigest' | 'payloadDigest'>,
-  ): Promise<void> {
+  async #claim({ chain, intent, tx, ...digests }: SoundRequest, added: AddedSpending): Promise<void> {
+    const { id, attempt, from, contract, amount } = intent;
     const limits = this.#limits;
     if (!limits) throw new SignerError('refused', `${chain} has no limits, so nothing is signed for it`);
     const isSweep = from !== null;
@@ -189,10 +198,6 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
         payment: isSweep ? null : amount,
       }),
     );
-  }
-
-  #record(intent: PaymentIntent, contents: SignedContents): Promise<unknown> {
-    return this.#onDisk(() => this.#journal.record(intent.id, intent.attempt, contents));
   }
 
   /** Turns a failure of the disk into `unavailable`. */
@@ -212,7 +217,7 @@ export interface OpenLocalSignerOptions {
   /** Holds the journal and the daily spending. */
   readonly dataDir: string;
   /** Makes the kinds of transactions of live chains. All other chains are the sandbox's. */
-  readonly live?: (keys: Secp256k1Keys) => ReadonlyMap<string, TransactionSigner>;
+  readonly live?: (keys: SigningKeys) => ReadonlyMap<string, TransactionSigner>;
   /** Limits of live chains; a chain without limits is not signed for. */
   readonly limits?: SigningLimits;
   readonly clock?: Clock;
@@ -234,16 +239,23 @@ export async function openLocalSigner({
   const keys = new SignerKeys(entropy);
   const kinds = live(keys);
   const journal = new SignerJournal(join(dataDir, 'signer-journal'));
-  if (kinds.size === 0) return new LocalSigner({ keys, journal });
+  if (kinds.size === 0) return new LocalSigner({ keys, journal, clock });
   const dir = join(dataDir, 'signer-spending');
-  return new LocalSigner({ keys, journal, live: kinds, limits: await SignerLimits.open({ dir, limits, clock }) });
+  return new LocalSigner({
+    keys,
+    journal,
+    live: kinds,
+    limits: await SignerLimits.open({ dir, limits, clock }),
+    clock,
+  });
 }
 
-function intentFaults({ id, attempt, amount }: PaymentIntent): string[] {
+function requestFaults({ id, attempt, amount }: PaymentIntent, { expiresAt }: PreparedTx): string[] {
   const conditions: readonly (readonly [string, boolean])[] = [
     ['the payment has no id', id !== ''],
     ['the attempt is not a number from 1', Number.isSafeInteger(attempt) && attempt >= 1],
     ['the amount of the payment is not above 0', amount > 0n],
+    ['the expiry of the transaction is neither one height nor one time', expiresAt === null || isExpiry(expiresAt)],
   ];
   return conditions.filter(([, holds]) => !holds).map(([fault]) => fault);
 }

@@ -11,6 +11,7 @@ import { type DepositMode, networkById } from '../chains/networks/networks.ts';
 import type { Expiry, PaymentIntent, PreparedTx } from '../chains/port/chain-adapter.ts';
 import { maxRequestBytes, type Signer, SignerError } from '../chains/port/signer.ts';
 import type { DepositKeys } from './deposit-keys.ts';
+import { isExpiry } from './expiry.ts';
 import { SignerGuard } from './guard.ts';
 import type { TellsLimits } from './limits.ts';
 import { proofHeaders, type SharedSecret } from './proof.ts';
@@ -291,11 +292,14 @@ async function readBody(req: IncomingMessage, hmac: Hmac): Promise<{ body: Buffe
   return { body: size <= maxRequestBytes ? Buffer.concat(chunks) : null, proof: hmac.digest('hex') };
 }
 
-/** Reads when a transaction expires: by height, or by time. */
-function expiryOf(members: Members): Expiry {
-  return members.value('height') === undefined
-    ? { timeMs: members.integer('timeMs') }
-    : { height: members.integer('height') };
+/** Reads when a transaction expires; null for never. */
+function expiryOf(value: unknown): Expiry | null {
+  if (value === null || isExpiry(value)) return value;
+  throw new BadRequest(
+    400,
+    'expiresAt of tx is neither null nor an object with one member, height or timeMs, that is a whole number from 0 ' +
+      '(timeMs: at most the end of the year 9999)',
+  );
 }
 
 /** Reads the transaction of a request. */
@@ -317,8 +321,7 @@ function transactionOf(body: Members): { chain: string; intent: PaymentIntent; t
       payload: tx.text('payload'),
       reserves: tx.texts('reserves'),
       fee: tx.coins('fee'),
-      expiresAt:
-        tx.value('expiresAt') === null ? null : expiryOf(new Members('expiresAt of tx', tx.value('expiresAt'))),
+      expiresAt: expiryOf(tx.value('expiresAt')),
     },
   };
 }

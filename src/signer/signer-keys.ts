@@ -7,16 +7,12 @@ import { encodePolkadot } from '../chains/addresses/polkadot.ts';
 import { encodeSolana } from '../chains/addresses/solana.ts';
 import { encodeTezos } from '../chains/addresses/tezos.ts';
 import { type AddressFamily, type DepositMode, type Network, networkById } from '../chains/networks/networks.ts';
-import type { SandboxKey } from '../chains/sandbox/sandbox-transactions.ts';
-import { sandboxAddress } from '../chains/sandbox/sandbox-tx.ts';
+import type { SigningKey, SigningKeys } from '../chains/port/transaction-signer.ts';
 import { type MoneroKeys, moneroKeys, moneroSubaddress } from './monero-keys.ts';
 import { bip39Seed } from './phrase.ts';
 import { cosmosAddress, rippleAddress, stellarAddress } from './pool-addresses.ts';
-import { deriveSlip10, slip10PublicKey } from './slip10.ts';
+import { deriveSlip10, slip10Key } from './slip10.ts';
 import { tonWalletAddress } from './ton-wallet.ts';
-
-/** The purpose of BIP44 with coin type 1, which stands for the test networks of all coins. */
-const sandboxPath = "m/44'/1'/0'";
 
 interface PoolAddress {
   /** Path of an address below the network's accountPath. */
@@ -40,7 +36,7 @@ const ed25519Pools: Partial<Record<AddressFamily, PoolAddress>> = {
  * The private keys of all deposits, and the public sides that are derived from them. For the signer
  * only: code that serves requests never imports this.
  */
-export class SignerKeys {
+export class SignerKeys implements SigningKeys {
   readonly #seed: Uint8Array;
   readonly #root: HDKey;
   #monero: MoneroKeys | undefined;
@@ -83,14 +79,14 @@ export class SignerKeys {
     const { family, accountPath } = networkOf(networkId, 'shared');
     switch (family) {
       case 'ripple':
-        return rippleAddress(this.#secp256k1(`${accountPath}/0/0`));
+        return rippleAddress(this.secp256k1(`${accountPath}/0/0`).publicKey);
       case 'cosmos':
-        return cosmosAddress(this.#secp256k1(`${accountPath}/0/0`));
+        return cosmosAddress(this.secp256k1(`${accountPath}/0/0`).publicKey);
       // SEP-5: the account path itself is the path of the key.
       case 'stellar':
-        return stellarAddress(slip10PublicKey(this.#seed, accountPath));
+        return stellarAddress(this.ed25519(accountPath).publicKey);
       case 'ton':
-        return tonWalletAddress(slip10PublicKey(this.#seed, accountPath));
+        return tonWalletAddress(this.ed25519(accountPath).publicKey);
       default:
         throw new Error(`no rule for a shared address on ${networkId}`);
     }
@@ -110,30 +106,17 @@ export class SignerKeys {
     }
     const pool = ed25519Pools[family];
     if (!pool) throw new Error(`no rule for a pool address on ${networkId}`);
-    return pool.encode(slip10PublicKey(this.#seed, `${accountPath}/${pool.path(index)}`));
+    return pool.encode(this.ed25519(`${accountPath}/${pool.path(index)}`).publicKey);
   }
 
-  /** The Ed25519 account that pays on every chain of the sandbox. */
-  sandboxKey(): SandboxKey {
-    const { privateKey } = deriveSlip10(this.#seed, sandboxPath);
-    return { privateKey, address: sandboxAddress(slip10PublicKey(this.#seed, sandboxPath)) };
-  }
-
-  /**
-   * A secp256k1 key by its whole path, such as "m/84'/0'/1'/0/0".
-   *
-   * @throws Error for an invalid path.
-   */
-  secp256k1Key(path: string): { readonly privateKey: Uint8Array; readonly publicKey: Uint8Array } {
+  secp256k1(path: string): SigningKey {
     const { privateKey, publicKey } = this.#root.derive(path);
     if (!privateKey || !publicKey) throw new Error(`no key at ${path}`);
     return { privateKey, publicKey };
   }
 
-  #secp256k1(path: string): Uint8Array {
-    const { publicKey } = this.#root.derive(path);
-    if (!publicKey) throw new Error(`no key at ${path}`);
-    return publicKey;
+  ed25519(path: string): SigningKey {
+    return slip10Key(this.#seed, path);
   }
 }
 

@@ -1,6 +1,7 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha512 } from '@noble/hashes/sha2.js';
+import type { SigningKey } from '../chains/port/transaction-signer.ts';
 
 export interface Slip10Node {
   readonly privateKey: Uint8Array;
@@ -34,7 +35,8 @@ export function deriveSlip10(seed: Uint8Array, path: string): Slip10Node {
   return steps.reduce(child, node(hmac(sha512, new TextEncoder().encode('ed25519 seed'), seed)));
 }
 
-/** The public key at a path, 32 bytes. https://github.com/satoshilabs/slips/blob/master/slip-0010.md */
-export function slip10PublicKey(seed: Uint8Array, path: string): Uint8Array {
-  return ed25519.getPublicKey(deriveSlip10(seed, path).privateKey);
+/** The key at a path, with its public key of 32 bytes. Errors as `deriveSlip10`. */
+export function slip10Key(seed: Uint8Array, path: string): SigningKey {
+  const { privateKey } = deriveSlip10(seed, path);
+  return { privateKey, publicKey: ed25519.getPublicKey(privateKey) };
 }

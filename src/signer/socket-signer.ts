@@ -3,9 +3,10 @@ import { request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { systemMs } from '../base/clock.ts';
 import { errorCode } from '../base/db/error-code.ts';
-import type { Expiry, PaymentIntent, PreparedTx, SignedTx } from '../chains/port/chain-adapter.ts';
+import type { PaymentIntent, PreparedTx, SignedTx } from '../chains/port/chain-adapter.ts';
 import { type Signer, SignerError } from '../chains/port/signer.ts';
 import type { DepositKeys } from './deposit-keys.ts';
+import { isExpiry } from './expiry.ts';
 import type { TellsLimits } from './limits.ts';
 import { isSameProof, proofHeaders, type SharedSecret } from './proof.ts';
 
@@ -184,11 +185,6 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function isName(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
-}
-
-function isExpiry(value: unknown): value is Expiry {
-  const [one, ...others] = isObject(value) ? Object.entries(value) : [];
-  return others.length === 0 && (one?.[0] === 'height' || one?.[0] === 'timeMs') && Number.isSafeInteger(one[1]);
 }
 
 function isSignedTx(value: unknown): value is SignedTx {

@@ -5,7 +5,7 @@ import type { HttpNodeOptions } from '../nodes/http-node.ts';
 import { JsonRpcNode, RpcError } from '../nodes/json-rpc.ts';
 import { NodeFault, unsound } from '../nodes/node-answer.ts';
 import { Nodes } from '../nodes/nodes.ts';
-import { scanBlocks } from '../nodes/scan-blocks.ts';
+import { scanBlocks, startCursor } from '../nodes/scan-blocks.ts';
 import { ageSec, refuseStalled, stallProblems } from '../nodes/stalled.ts';
 import {
   type BlockRef,
@@ -100,11 +100,7 @@ export class EvmAdapter implements ChainAdapter {
   }
 
   start(height: number): Promise<Cursor> {
-    return this.#ask(async (node) => {
-      const header = await node.header(height);
-      if (header === null) throw new ChainError('no_such_block', `there is no block ${height} yet`);
-      return { window: [header.ref] };
-    });
+    return this.#ask((node) => startCursor(async (at) => (await node.header(at))?.ref ?? null, height));
   }
 
   scan(cursor: Cursor, maxBlocks: number): Promise<ScanResult> {

@@ -1,5 +1,5 @@
 import type { BlockSource } from '../nodes/scan-blocks.ts';
-import { ChainError, type ScannedBlock } from '../port/chain-adapter.ts';
+import { type BlockRef, ChainError, type ScannedBlock } from '../port/chain-adapter.ts';
 import type { EvmHeader } from './evm-answer.ts';
 import type { EvmNode } from './evm-node.ts';
 import { transfersOf, type WatchedTokens } from './evm-transfers.ts';
@@ -45,11 +45,12 @@ export class EvmBlockSource implements BlockSource {
   }
 
   /**
-   * Reads a block; null at the end of this scan. The scan ends above the head as it was when the
-   * scan began. It also ends when the node fails after some blocks were read, so that a slow node
-   * loses none of its work.
+   * Reads the block above; null at the end of this scan. The scan ends above the head as it was
+   * when the scan began. It also ends when the node fails after some blocks were read, so that a
+   * slow node loses none of its work.
    */
-  async block(height: number): Promise<ScannedBlock | null> {
+  async blockAfter(ref: BlockRef): Promise<ScannedBlock | null> {
+    const height = ref.height + 1;
     const hasSome = this.#read > 0;
     if (height > this.#last) return null;
     for (let next = height; next <= Math.min(this.#last, height + this.#ahead - 1); next += 1) {

@@ -1,24 +1,26 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import { encodeEvm } from '../addresses/evm.ts';
+import { encodeEvm, evmCodec } from '../addresses/evm.ts';
 import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks/networks.ts';
 import type { PaymentIntent, PreparedTx } from '../port/chain-adapter.ts';
 import { SignerError } from '../port/signer.ts';
-import type { OpenedTx, Secp256k1Keys, TransactionSigner } from '../port/transaction-signer.ts';
+import type { OpenedTx, SigningKeys, TransactionSigner } from '../port/transaction-signer.ts';
 import { transferCall } from './erc20.ts';
 import { plainGas } from './evm-fees.ts';
 import { hasL1Fee } from './evm-l1-fee.ts';
 import type { EvmNetwork } from './evm-section.ts';
+import { evmTraits } from './evm-traits.ts';
 import { decodePayload, type EvmPayload, reservation, signEvmTx } from './evm-tx.ts';
 
 export interface EvmTransactionsOptions {
   readonly network: Pick<EvmNetwork, 'chain' | 'chainId' | 'maxFeePerGas' | 'maxPaymentGas' | 'maxTokenGas'>;
-  readonly keys: Secp256k1Keys;
+  readonly keys: SigningKeys;
 }
 
 /** Reads and signs the transactions of one EVM chain. */
 export class EvmTransactions implements TransactionSigner {
+  readonly traits = evmTraits;
   readonly #network: EvmTransactionsOptions['network'];
-  readonly #keys: Secp256k1Keys;
+  readonly #keys: SigningKeys;
   readonly #paths: Network;
   /** Cached: it is public, and its derivation is slow. */
   #hotWallet: string | undefined;
@@ -36,11 +38,16 @@ export class EvmTransactions implements TransactionSigner {
     return this.#hotWallet;
   }
 
+  isHotWallet(_chain: string, address: string): boolean {
+    const decoded = evmCodec.decode(address);
+    return decoded.ok && decoded.address === this.hotWallet();
+  }
+
   open(chain: string, intent: PaymentIntent, tx: PreparedTx): OpenedTx {
     const payload = openPayload(tx.payload);
     return {
       faults: this.#faults(chain, intent, tx, payload),
-      sign: () => signEvmTx(payload.tx, this.#keys.secp256k1Key(payload.path).privateKey),
+      sign: () => signEvmTx(payload.tx, this.#keys.secp256k1(payload.path).privateKey),
     };
   }
 
@@ -61,7 +68,10 @@ export class EvmTransactions implements TransactionSigner {
       ['the transaction does not pay from the address of the payment', own === null || own === sender],
       ['a payment from the hot wallet has another key', intent.from !== null || path === hotWalletPath(this.#paths)],
       ['a sweep takes from one address', intent.from === null || intent.from.length === 1],
-      ['a sweep does not bring its coins to the hot wallet', intent.from === null || sameAddress(intent.to, hot)],
+      [
+        'a sweep does not bring its coins to the hot wallet',
+        intent.from === null || this.isHotWallet(chain, intent.to),
+      ],
       ['a sweep takes from the hot wallet', intent.from === null || path !== hotWalletPath(this.#paths)],
       [
         'the recipient (to) of the transaction is not that of the payment, or not its contract',
@@ -94,7 +104,7 @@ export class EvmTransactions implements TransactionSigner {
   }
 
   #address(path: string): string {
-    const { publicKey } = this.#keys.secp256k1Key(path);
+    const { publicKey } = this.#keys.secp256k1(path);
     return encodeEvm(secp256k1.Point.fromBytes(publicKey).toBytes(false).subarray(1));
   }
 }

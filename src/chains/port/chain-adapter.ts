@@ -7,9 +7,13 @@
  */
 
 export interface BlockRef {
+  /**
+   * A later block has a greater height, and heights between two blocks may have none. A chain with
+   * such gaps tells what is final (`ScanResult.final`), because confirmations count heights.
+   */
   readonly height: number;
   readonly hash: string;
-  /** Hash of the block below. */
+  /** Hash of the nearest block below. */
   readonly parent: string;
   /**
    * The block's own timestamp, in milliseconds since 1970. Every adapter sets it. In a stored
@@ -64,7 +68,7 @@ export interface ScanResult {
   readonly blocks: readonly ScannedBlock[];
   /** The cursor to store together with these results. */
   readonly cursor: Cursor;
-  /** Height of the chain's newest block. */
+  /** Height of the chain's newest block, never of an empty height above it. */
   readonly head: number;
   /**
    * Height of the newest block that the chain itself calls final. Null or absent when only
@@ -126,8 +130,8 @@ export interface SweepCost {
 }
 
 /**
- * When a transaction can no longer confirm: in no block above a height, or in no block on top of one
- * whose time is `timeMs` or later.
+ * When a transaction can no longer confirm: in no block above a height, or in no block on top of
+ * one whose time is `timeMs` or later.
  */
 export type Expiry = { readonly height: number } | { readonly timeMs: number };
 
@@ -285,7 +289,7 @@ export interface ChainAdapter {
   /** Where a first scan begins: no deposit can be in this block or below. */
   readonly startHeight: number;
   head(): Promise<BlockRef>;
-  /** A cursor at a height, so that a scan begins with the block above it. */
+  /** A cursor at a height, so that a scan begins with the first block above it. */
   start(height: number): Promise<Cursor>;
   /**
    * Follows the chain from a cursor: takes off the blocks that a reorg removed, then reads at most

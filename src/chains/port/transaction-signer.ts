@@ -1,4 +1,4 @@
-import type { PaymentIntent, PreparedTx } from './chain-adapter.ts';
+import type { ChainTraits, PaymentIntent, PreparedTx } from './chain-adapter.ts';
 
 /** An unsigned transaction, as the signer reads it from its bytes. */
 export interface OpenedTx {
@@ -8,6 +8,12 @@ export interface OpenedTx {
    * transaction pays as it should and nothing else.
    */
   readonly faults: readonly string[];
+  /**
+   * The time of the chain's head when the transaction was built, as its bytes state it, in
+   * milliseconds since 1970. Without it, no further attempt is signed on a chain whose attempts do
+   * not exclude each other.
+   */
+  readonly builtAtMs?: number;
   /** Signs it. The same transaction always gives the same bytes. */
   sign(): { readonly txid: string; readonly raw: string };
 }
@@ -18,13 +24,36 @@ export interface OpenedTx {
  * statement about them.
  */
 export interface TransactionSigner {
+  /** Those of the family that decide which further attempts of a payment are signed. */
+  readonly traits: Pick<ChainTraits, 'exclusive' | 'furtherAttempts'>;
   /** Address of the hot wallet on the chain. */
   hotWallet(chain: string): string;
+  /**
+   * Whether a text is the hot wallet's address, in any form that the chain's addresses have. Base58
+   * is compared with its capitals.
+   */
+  isHotWallet(chain: string, address: string): boolean;
   /** @throws SignerError `refused` when the payload is no transaction of this kind. */
   open(chain: string, intent: PaymentIntent, tx: PreparedTx): OpenedTx;
 }
 
-/** Derives the key of each path, for one kind of transactions. */
-export interface Secp256k1Keys {
-  secp256k1Key(path: string): { readonly privateKey: Uint8Array; readonly publicKey: Uint8Array };
+export interface SigningKey {
+  readonly privateKey: Uint8Array;
+  readonly publicKey: Uint8Array;
+}
+
+/** The keys that sign, each by its whole path. Every family names its own paths. */
+export interface SigningKeys {
+  /**
+   * By BIP32, such as "m/84'/0'/1'/0/0". The public key is compressed.
+   *
+   * @throws Error for an invalid path.
+   */
+  secp256k1(path: string): SigningKey;
+  /**
+   * By SLIP-10, such as "m/44'/501'/0'".
+   *
+   * @throws Error for a path with a step that is not hardened.
+   */
+  ed25519(path: string): SigningKey;
 }

@@ -63,7 +63,7 @@ export class SandboxAdapter implements ChainAdapter {
   }
 
   start(height: number): Promise<Cursor> {
-    return this.#ask(() => startCursor(this.#source(height, 0), height));
+    return this.#ask(() => startCursor(async (at) => (await this.#source(at, 0).blockAt(at))?.ref ?? null, height));
   }
 
   scan(cursor: Cursor, maxBlocks: number): Promise<ScanResult> {
@@ -223,10 +223,14 @@ class SandboxSource implements BlockSource {
   }
 
   async hashAt(height: number): Promise<string | null> {
-    return (await this.block(height))?.ref.hash ?? null;
+    return (await this.blockAt(height))?.ref.hash ?? null;
   }
 
-  async block(height: number): Promise<ScannedBlock | null> {
+  blockAfter({ height }: BlockRef): Promise<ScannedBlock | null> {
+    return this.blockAt(height + 1);
+  }
+
+  async blockAt(height: number): Promise<ScannedBlock | null> {
     if (height < this.#from || height > this.#to) {
       // A reorg went below the blocks that were read. Read all of them again, as far down as a scan
       // may need.

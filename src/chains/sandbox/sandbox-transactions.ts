@@ -1,33 +1,44 @@
 import type { PaymentIntent, PreparedTx } from '../port/chain-adapter.ts';
 import { SignerError } from '../port/signer.ts';
-import type { OpenedTx, TransactionSigner } from '../port/transaction-signer.ts';
-import { decodePayload, type SandboxPayload, sandboxTxid, signSandboxTx } from './sandbox-tx.ts';
+import type { OpenedTx, SigningKey, SigningKeys, TransactionSigner } from '../port/transaction-signer.ts';
+import {
+  decodePayload,
+  type SandboxPayload,
+  sandboxAddress,
+  sandboxTraits,
+  sandboxTxid,
+  signSandboxTx,
+} from './sandbox-tx.ts';
 
-/** The account that pays on the sandbox's chains. */
-export interface SandboxKey {
-  readonly privateKey: Uint8Array;
-  readonly address: string;
-}
+/** The purpose of BIP44 with coin type 1, which stands for the test networks of all coins. */
+export const sandboxKeyPath = "m/44'/1'/0'";
 
 /**
  * Reads and signs the transactions of the sandbox. One account pays on all of its chains, and
  * nothing is swept.
  */
 export class SandboxTransactions implements TransactionSigner {
-  readonly #key: SandboxKey;
+  readonly traits = sandboxTraits;
+  readonly #key: SigningKey;
+  readonly #address: string;
 
-  constructor(key: SandboxKey) {
-    this.#key = key;
+  constructor(keys: Pick<SigningKeys, 'ed25519'>) {
+    this.#key = keys.ed25519(sandboxKeyPath);
+    this.#address = sandboxAddress(this.#key.publicKey);
   }
 
   hotWallet(): string {
-    return this.#key.address;
+    return this.#address;
+  }
+
+  isHotWallet(_chain: string, address: string): boolean {
+    return address === this.#address;
   }
 
   open(chain: string, intent: PaymentIntent, tx: PreparedTx): OpenedTx {
     const payload = openPayload(tx.payload);
     return {
-      faults: findFaults({ chain, from: this.#key.address, intent, tx, payload }),
+      faults: findFaults({ chain, from: this.#address, intent, tx, payload }),
       sign: () => ({ txid: sandboxTxid(tx.payload), raw: signSandboxTx(tx.payload, this.#key.privateKey) }),
     };
   }

@@ -29,7 +29,7 @@ import {
 import { txidDigits } from '../port/txid.ts';
 import { outpointKey, outpointOf } from './outpoint.ts';
 import { UtxoBuilder } from './utxo-builder.ts';
-import { rpcCode, UtxoNode } from './utxo-node.ts';
+import { refOf, rpcCode, UtxoNode } from './utxo-node.ts';
 import { totalOf } from './utxo-psbt.ts';
 import { scriptOfAddress } from './utxo-script.ts';
 import type { UtxoNetwork } from './utxo-section.ts';
@@ -104,13 +104,12 @@ export class UtxoAdapter implements ChainAdapter {
     });
   }
 
-  async head(): Promise<BlockRef> {
-    const { height, hash, parent, time } = await this.#ask((node) => node.head());
-    return { height, hash, parent, timeMs: time * 1_000 };
+  head(): Promise<BlockRef> {
+    return this.#ask(async (node) => refOf(await node.head()));
   }
 
   start(height: number): Promise<Cursor> {
-    return this.#ask((node) => startCursor(new UtxoSource(node, 1), height));
+    return this.#ask((node) => startCursor((at) => node.refAt(at), height));
   }
 
   scan(cursor: Cursor, maxBlocks: number): Promise<ScanResult> {

@@ -116,6 +116,13 @@ export class UtxoNode {
     return header;
   }
 
+  /** Null above the newest block. */
+  async refAt(height: number): Promise<BlockRef | null> {
+    const hash = await this.hashAt(height);
+    const header = hash === null ? null : await this.header(hash);
+    return header === null ? null : refOf(header);
+  }
+
   async mempool(): Promise<string[]> {
     const txids = asList(await this.#call('getrawmempool'), 'mempool');
     return txids.map((txid) => asHash(txid, 'txid'));
@@ -347,6 +354,10 @@ export class UtxoNode {
   #batch(calls: readonly { readonly method: string; readonly params?: readonly unknown[] }[]): Promise<unknown[]> {
     return ready(this.#rpc.batch(calls));
   }
+}
+
+export function refOf({ height, hash, parent, time }: BlockHeader): BlockRef {
+  return { height, hash, parent, timeMs: time * 1_000 };
 }
 
 /** A node that was just started refuses every call for a while, which is no answer. */

@@ -1,5 +1,5 @@
 import type { BlockSource } from '../nodes/scan-blocks.ts';
-import type { ScannedBlock } from '../port/chain-adapter.ts';
+import type { BlockRef, ScannedBlock } from '../port/chain-adapter.ts';
 import type { UtxoNode } from './utxo-node.ts';
 
 /** The most outputs that are read at once, unless one block alone has more. */
@@ -14,7 +14,7 @@ export class UtxoSource implements BlockSource {
   #left: number;
   #atOnce = 1;
 
-  /** @param maxBlocks The most blocks that a scan reads, from any height. */
+  /** @param maxBlocks The most blocks that a scan reads. */
   constructor(node: UtxoNode, maxBlocks: number) {
     this.#node = node;
     this.#left = maxBlocks;
@@ -33,7 +33,8 @@ export class UtxoSource implements BlockSource {
    * Each block that was read ahead is returned once, so that a second request sees what changed
    * meanwhile.
    */
-  async block(height: number): Promise<ScannedBlock | null> {
+  async blockAfter(ref: BlockRef): Promise<ScannedBlock | null> {
+    const height = ref.height + 1;
     const known = this.#ahead.get(height);
     this.#ahead.delete(height);
     if (known) return known;

@@ -2,24 +2,26 @@ import { depositPath, hotWalletPath, type Network, networkOfChain } from '../net
 import { type UtxoParams, utxoParams } from '../networks/utxo-params.ts';
 import type { PaymentIntent, PreparedTx } from '../port/chain-adapter.ts';
 import { SignerError } from '../port/signer.ts';
-import type { OpenedTx, Secp256k1Keys, TransactionSigner } from '../port/transaction-signer.ts';
+import type { OpenedTx, SigningKeys, TransactionSigner } from '../port/transaction-signer.ts';
 import { outpointReservation } from './outpoint.ts';
 import { decodePsbt, keysOf, totalOf, type UnsignedInput, type UnsignedTx, unsignedTransaction } from './utxo-psbt.ts';
 import { dustLimit, feeOf, ownAddress, ownForm, scriptOfAddress, virtualSize } from './utxo-script.ts';
 import type { UtxoNetwork } from './utxo-section.ts';
+import { utxoTraits } from './utxo-traits.ts';
 
 export interface UtxoTransactionsOptions {
   readonly network: Pick<UtxoNetwork, 'chain' | 'net' | 'feeCeiling'>;
-  readonly keys: Secp256k1Keys;
+  readonly keys: SigningKeys;
 }
 
 /** Reads, checks and signs the transactions of one Bitcoin-like chain. */
 export class UtxoTransactions implements TransactionSigner {
+  readonly traits = utxoTraits;
   readonly #chain: string;
   readonly #feeCeiling: bigint;
   readonly #params: UtxoParams;
   readonly #network: Network;
-  readonly #keys: Secp256k1Keys;
+  readonly #keys: SigningKeys;
   readonly #hot: { readonly address: string; readonly script: Uint8Array };
 
   constructor({ network: { chain, net, feeCeiling }, keys }: UtxoTransactionsOptions) {
@@ -30,12 +32,18 @@ export class UtxoTransactions implements TransactionSigner {
     this.#params = utxoParams(chain, net);
     this.#network = network;
     this.#keys = keys;
-    this.#hot = ownAddress(this.#params, keys.secp256k1Key(hotWalletPath(network)).publicKey);
+    this.#hot = ownAddress(this.#params, keys.secp256k1(hotWalletPath(network)).publicKey);
   }
 
   hotWallet(chain: string): string {
     if (chain !== this.#chain) throw new Error(`these are the transactions of ${this.#chain}, not of ${chain}`);
     return this.#hot.address;
+  }
+
+  isHotWallet(chain: string, address: string): boolean {
+    const home = scriptOfAddress(this.#params, this.hotWallet(chain));
+    const script = scriptOfAddress(this.#params, address);
+    return home !== null && script !== null && isSame(script, home);
   }
 
   open(chain: string, intent: PaymentIntent, tx: PreparedTx): OpenedTx {
@@ -92,7 +100,7 @@ export class UtxoTransactions implements TransactionSigner {
     if (ownForm(this.#params) === 'p2pkh' && previous === null) return false;
     if (path === hotWalletPath(this.#network)) return isSame(script, this.#hot.script);
     if (!isSweep || !this.#isDepositPath(path)) return false;
-    return isSame(script, ownAddress(this.#params, this.#keys.secp256k1Key(path).publicKey).script);
+    return isSame(script, ownAddress(this.#params, this.#keys.secp256k1(path).publicKey).script);
   }
 
   #isDepositPath(path: string): boolean {
@@ -111,7 +119,7 @@ export class UtxoTransactions implements TransactionSigner {
     const tx = unsignedTransaction(payload);
     // Signatures are by RFC 6979 and cover the whole transaction (SIGHASH_ALL, the library's
     // default).
-    for (const [index, { path }] of inputs.entries()) tx.signIdx(this.#keys.secp256k1Key(path).privateKey, index);
+    for (const [index, { path }] of inputs.entries()) tx.signIdx(this.#keys.secp256k1(path).privateKey, index);
     tx.finalize();
     return { txid: tx.id, raw: tx.hex };
   }

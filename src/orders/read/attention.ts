@@ -61,6 +61,8 @@ const failingMs = 60_000;
 const undecidedMs = 300_000;
 /** A transaction that is not mined by then pays too low a fee, or waits behind a nonce gap. */
 const waitingMs = 3_600_000;
+/** How long a payment that was paid twice is shown. The reconciliation differs for longer. */
+const paidTwiceMs = 30 * dayMs;
 /** A position is retried every few seconds. One this old lacks a price or a market. */
 const unclosedMs = 600_000;
 
@@ -188,6 +190,17 @@ const troubles: readonly Trouble[] = [
     // limit.
     rows: `payment where problem is not null and ended_at is null and problem not in ('payout_limit', 'payout_limit_asset')`,
     sorting: 'problem_since, payment.id',
+  },
+  {
+    kind: `'payment_problem'`,
+    order: 'order_id',
+    subject: 'id::text',
+    since: 'ended_at',
+    detail: 'problem',
+    // Two transactions of one payment moved its amount.
+    rows: `payment where problem = 'paid_twice' and ended_at > ?`,
+    agoMs: paidTwiceMs,
+    sorting: 'ended_at, payment.id',
   },
   {
     kind: `'payment_problem'`,

@@ -10,7 +10,7 @@ export interface Observed {
   readonly status: TxStatus;
 }
 
-/** A payment with the statuses of its living transactions, and of dead ones that were asked again. */
+/** A payment, and the statuses of its living transactions and of dead ones, asked again. */
 export interface ObservedPayment extends PaymentWithAttempts {
   readonly statuses: readonly Observed[];
 }

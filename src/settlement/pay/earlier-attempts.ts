@@ -3,11 +3,18 @@ import type { Clock } from '../../base/clock.ts';
 import { sql } from '../../base/db/sql.ts';
 import type { Log } from '../../base/log.ts';
 import type { EarlierTx } from '../../chains/port/chain-adapter.ts';
-import type { Payment } from '../rows/payment.entity.ts';
+import { markedFailed, type Payment } from '../rows/payment.entity.ts';
 import { PaymentAttempt } from '../rows/payment-attempt.entity.ts';
 import type { ChainTurn } from '../turns/chain-turn.ts';
 import { deathOf, isMined, type Observed, outlookOf, statusesOf } from './attempt-status.ts';
-import { noteProblem, type PaymentWithAttempts, type PaymentWriter } from './payment-writer.ts';
+import { endDead } from './dead-payments.ts';
+import {
+  type LockedPayment,
+  noteProblem,
+  type PaymentWithAttempts,
+  type PaymentWriter,
+  releaseReserved,
+} from './payment-writer.ts';
 import { expiryOf } from './signed-attempts.ts';
 
 export interface EarlierAttemptsOptions {
@@ -51,18 +58,43 @@ export class EarlierAttempts {
    * until the chain calls all of them finally dead.
    */
   async retries(turn: ChainTurn, ready: readonly PaymentWithAttempts[]): Promise<readonly Retry[]> {
-    const { adapter, lease } = turn;
-    const { writer } = this.#options;
+    const retries: Retry[] = [];
+    for (const retry of await this.#askAgain(turn, ready)) {
+      if (retry.areDead || turn.adapter.traits.exclusive) retries.push(retry);
+      else await this.#options.writer.problem(turn.lease, retry.payment.id, 'not_finally_dead', againSec);
+    }
+    return retries;
+  }
+
+  /** Ends payments that staff marked, once none of their attempts can be confirmed. */
+  async end(turn: ChainTurn, marked: readonly PaymentWithAttempts[]): Promise<void> {
+    const { clock, writer } = this.#options;
+    for (const { payment, areDead } of await this.#askAgain(turn, marked)) {
+      if (!areDead) {
+        await writer.postpone([payment.id], againSec);
+        continue;
+      }
+      const end = async (em: EntityManager, changing: readonly LockedPayment[]): Promise<void> => {
+        await endDead(em, changing, markedFailed, clock.now());
+        await em.flush();
+        await releaseReserved(em, [payment.id], clock.now());
+      };
+      await writer.change(turn.lease, [payment], end, true);
+    }
+  }
+
+  /** Asks for the earlier attempts. A payment with one in a block goes on, and is left out. */
+  async #askAgain(turn: ChainTurn, ready: readonly PaymentWithAttempts[]): Promise<readonly Retry[]> {
     const all = await this.read(ready.map(({ payment }) => payment));
     const retries: Retry[] = [];
     for (const { payment } of ready) {
-      const statuses = await statusesOf(adapter, all.get(payment.id) ?? []);
-      const outlook = statuses.length === 0 ? 'dead' : outlookOf(statuses);
+      const statuses = await statusesOf(turn.adapter, all.get(payment.id) ?? []);
       const mined = statuses.filter(isMined);
       if (mined.length > 0) await this.#revive(turn, payment, mined);
-      else if (outlook === 'dead' || adapter.traits.exclusive)
-        retries.push({ payment, earlier: statuses.map(earlierTx), areDead: outlook === 'dead' });
-      else await writer.problem(lease, payment.id, 'not_finally_dead', againSec);
+      else {
+        const areDead = statuses.length === 0 || outlookOf(statuses) === 'dead';
+        retries.push({ payment, earlier: statuses.map(earlierTx), areDead });
+      }
     }
     return retries;
   }
@@ -133,7 +165,7 @@ export function noteRevived(log: Log, { id, orderId, chain }: Payment): void {
  * chain was wrong about them, the next attempt excludes them. What a conflict spent is free, and so
  * is everything where attempts do not exclude each other.
  */
-function keptReservations(
+export function keptReservations(
   dead: readonly Pick<PaymentAttempt, 'reserves' | 'deadWhy'>[],
   isExclusive: boolean,
 ): readonly string[] {
@@ -148,8 +180,8 @@ function keptReservations(
 }
 
 /**
- * Releases what a payment no longer needs after the death of an attempt, and while it has not ended.
- * Call it after the death is written.
+ * Releases what a payment that goes on no longer needs after the death of an attempt. Call it after
+ * the death is written.
  */
 export async function releaseAfterDeath(
   em: EntityManager,

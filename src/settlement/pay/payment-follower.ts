@@ -1,13 +1,10 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../../base/clock.ts';
-import { sql } from '../../base/db/sql.ts';
 import type { JobQueue } from '../../base/jobs/job-queue.ts';
 import { errorMembers, type Log } from '../../base/log.ts';
 import type { ChainAdapter } from '../../chains/port/chain-adapter.ts';
 import { type Booking, bookAll } from '../../ledger/ledger.ts';
 import type { CurrencyCatalogue } from '../../market/currencies/currency-catalogue.ts';
-import type { Order } from '../../orders/order.entity.ts';
-import { Deposit } from '../rows/deposit.entity.ts';
 import type { Payment } from '../rows/payment.entity.ts';
 import { PaymentAttempt } from '../rows/payment-attempt.entity.ts';
 import { secondsAfter } from '../rules/settling.ts';
@@ -24,6 +21,7 @@ import {
   outlookOf,
   statusesOf,
 } from './attempt-status.ts';
+import { endDead, showDeadPayment } from './dead-payments.ts';
 import { type EarlierAttempts, noteRevived, releaseAfterDeath, storeStatuses } from './earlier-attempts.ts';
 import { bookingOfEnd } from './payment-booking.ts';
 import { entryOf, newestOf, type PaymentTransactions } from './payment-transactions.ts';
@@ -92,7 +90,7 @@ export class PaymentFollower {
 
   /**
    * Adds the earlier attempts of payments that are about to end, asked again. One of them may be in
-   * a block, although it counted as dead. Left out are those that a confirmed one excludes.
+   * a block, although it counted as dead. An attempt that a confirmed one excludes is not asked.
    */
   async #withEarlier(adapter: ChainAdapter, seen: readonly ObservedPayment[]): Promise<readonly ObservedPayment[]> {
     const isEnding = ({ payment, alive, statuses }: ObservedPayment): boolean =>
@@ -308,7 +306,7 @@ export class PaymentFollower {
     await onCrashPoint('payment.confirmed');
   }
 
-  /** Records that no living transaction of a payment can be confirmed, and that a reorg may undo it. */
+  /** Records that no living transaction of a payment can confirm, while a reorg may undo that. */
   #notFinal(lease: ChainLease, { payment, statuses }: ObservedPayment): Promise<void> {
     const why = statuses.map(deathOf).find((one) => one !== null) ?? 'conflict';
     return this.#options.writer.problem(lease, payment.id, why, pollSec);
@@ -332,17 +330,15 @@ export class PaymentFollower {
       [payment],
       async (em, changing) => {
         const now = clock.now();
-        for (const { payment: row, order, alive } of changing) {
+        for (const { payment: row, alive } of changing) {
           for (const one of alive) {
             Object.assign(one, { deadAt: now, deadWhy: deaths.get(one.attempt) ?? code, minedHeight: null });
           }
-          row.state = isOver ? 'dead' : 'ready';
+          if (isOver) continue;
           noteProblem(row, code, now);
-          row.endedAt = isOver ? now : null;
-          row.nextActionAt = isOver ? null : now;
-          if (isOver && order) order.nextActionAt = now;
-          if (isOver) await showDeadPayment(em, row, order);
+          Object.assign(row, { state: 'ready', nextActionAt: now });
         }
+        if (isOver) await endDead(em, changing, code, now);
         await em.flush();
         if (!isOver) return releaseAfterDeath(em, payment, traits.exclusive, now);
         await releaseReserved(em, [payment.id], now);
@@ -363,33 +359,4 @@ function differsFromRow({ payment, statuses }: ObservedPayment): boolean {
 
 function ordersOf(changing: readonly LockedPayment[]): string[] {
   return [...new Set(changing.flatMap(({ order }) => (order === null ? [] : [order.id])))];
-}
-
-/**
- * Shows the death of a payment that no order status shows. A refund besides the order's own is
- * marked on its deposit, and staff decide. The deposits of a dead sweep become free for the next
- * one.
- */
-export async function showDeadPayment(
-  em: EntityManager,
-  { id, kind, leg, depositId }: Payment,
-  order: Order | null,
-): Promise<void> {
-  if (kind === 'sweep') {
-    // Of a deposit of many outputs, a later sweep may have taken the last ones.
-    await sql(
-      em,
-      `update deposit set swept_by = null
-        where id in (select id from deposit where swept_by = ?
-                      union
-                     select o.deposit_id from payment p cross join unnest(p.sources) as s (key)
-                       join deposit_part o on o.chain = p.chain and o.key = s.key
-                      where p.id = ?)`,
-      [id, id],
-    );
-  }
-  if (kind !== 'refund' || depositId === null) return;
-  if (leg === 'main' && order?.depositId === depositId) return;
-  const deposit = await em.findOneOrFail(Deposit, { id: depositId });
-  deposit.problem = 'refund_failed';
 }

@@ -5,7 +5,7 @@ import { errorMembers, type Log } from '../../base/log.ts';
 import { Big } from '../../base/money.ts';
 import { span } from '../../base/telemetry/tracing.ts';
 import { type ChainAdapter, ChainError, type PreparedTx, type Reservation } from '../../chains/port/chain-adapter.ts';
-import type { Payment } from '../rows/payment.entity.ts';
+import { markedFailed, type Payment } from '../rows/payment.entity.ts';
 import type { PaymentAttempt } from '../rows/payment-attempt.entity.ts';
 import { isCovered } from '../rules/client-account.ts';
 import { secondsAfter } from '../rules/settling.ts';
@@ -13,9 +13,10 @@ import { smaller } from '../turns/bounded-concurrency.ts';
 import { type ChainLease, LeaseLost } from '../turns/chain-lease.ts';
 import type { ChainTurn } from '../turns/chain-turn.ts';
 import type { OnCrashPoint } from '../turns/crash-point.ts';
+import { endDead } from './dead-payments.ts';
 import { type EarlierAttempts, type Retry, releaseAfterDeath } from './earlier-attempts.ts';
 import type { FeeHeadroom, FeeShares } from './fee-shares.ts';
-import { type PaymentFollower, pollSec, showDeadPayment } from './payment-follower.ts';
+import { type PaymentFollower, pollSec } from './payment-follower.ts';
 import {
   type Built,
   newestOf,
@@ -29,6 +30,7 @@ import {
   noteProblem,
   type PaymentWithAttempts,
   type PaymentWriter,
+  releaseReserved,
 } from './payment-writer.ts';
 import { notHeldSql } from './payout-holds.ts';
 import { PayoutLimitExceeded, type PayoutLimits } from './payout-limits.ts';
@@ -90,10 +92,11 @@ const walletProblems: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * SQL: payments that may continue. They have begun, or no hold or lost deposit stops them. `case`
- * makes PostgreSQL look for holds first: thousands of payments may wait for the end of one.
+ * SQL: payments that may continue. They have begun, or staff end them, or no hold or lost deposit
+ * stops them. `case` makes PostgreSQL look for holds first: thousands of payments may wait for the
+ * end of one.
  */
-const mayGoOn = `(p.state <> 'ready' or p.deposit_id is null
+const mayGoOn = `(p.state <> 'ready' or p.deposit_id is null or p.problem = '${markedFailed}'
   or (o.held_at is null and (p.kind = 'payout' or d.state = 'credited')
       and case when ${notHeldSql('p')} then ${isCovered()} else false end))`;
 const isRetry = `(p.state = 'ready' and p.tries > 0)`;
@@ -240,7 +243,9 @@ export class PaymentWorker {
     if (due.length === 0) return [];
     const { adapter, lease, hasTime } = turn;
     const { onCrashPoint, transactions, limits } = this.#options;
-    const ready = await this.#options.earlier.retries(turn, await limits.withRoom(due));
+    const [marked, others] = [due.filter(isMarked), due.filter((one) => !isMarked(one))];
+    await this.#options.earlier.end(turn, marked);
+    const ready = await this.#options.earlier.retries(turn, await limits.withRoom(others));
     if (ready.length === 0 || (await this.#isStalled(turn, ready))) return [];
     const held = new Map(await transactions.held(adapter.chain));
     const room = await this.#options.feeShares.room(
@@ -296,7 +301,7 @@ export class PaymentWorker {
   ): Promise<PreparedTx | null> {
     const { transactions, writer } = this.#options;
     const { payment, earlier } = retry;
-    // What the payment still holds is for this attempt to use again, and not to be kept free for it.
+    // This attempt may use what the payment still holds.
     const others = earlier.length === 0 ? held : new Map([...held].filter(([, one]) => one.paymentId !== payment.id));
     try {
       // An exhausted fee share needs no request to the node.
@@ -343,12 +348,9 @@ export class PaymentWorker {
   async #drop(lease: ChainLease, payment: Payment, problem: string): Promise<void> {
     const end = async (em: EntityManager, changing: readonly LockedPayment[]): Promise<void> => {
       const now = this.#options.clock.now();
-      for (const { payment: row, order } of changing) {
-        noteProblem(row, problem, now);
-        Object.assign(row, { state: 'dead', endedAt: now, nextActionAt: null });
-        if (order) order.nextActionAt = now;
-        await showDeadPayment(em, row, order);
-      }
+      await endDead(em, changing, problem, now);
+      await em.flush();
+      await releaseReserved(em, [payment.id], now);
     };
     await this.#options.writer.change(lease, [payment], end, true);
   }
@@ -434,4 +436,8 @@ export class PaymentWorker {
       row.nextActionAt = secondsAfter(now, pollSec);
     });
   }
+}
+
+function isMarked({ payment }: PaymentWithAttempts): boolean {
+  return payment.problem === markedFailed;
 }

@@ -2,7 +2,7 @@ import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgres
 import type { Clock } from '../../base/clock.ts';
 import { sql } from '../../base/db/sql.ts';
 import { Order } from '../../orders/order.entity.ts';
-import { Payment } from '../rows/payment.entity.ts';
+import { markedFailed, Payment } from '../rows/payment.entity.ts';
 import { PaymentAttempt } from '../rows/payment-attempt.entity.ts';
 import { isCovered } from '../rules/client-account.ts';
 import { secondsAfter } from '../rules/settling.ts';
@@ -54,8 +54,8 @@ export class PaymentWriter {
   /**
    * Applies a change to payments, all or none, and returns them as they are afterwards. Returns an
    * empty list without a change when a payment has moved on or must not begin. A hold, a lost
-   * deposit or an account in debit stops a payment that is to begin. A single payment waits for its
-   * locks; several wait for none, so that no two groups deadlock.
+   * deposit, an account in debit or a mark of staff stops a payment that is to begin. A single
+   * payment waits for its locks; several wait for none, so that no two groups deadlock.
    *
    * @throws LeaseLost when another process holds the chain now.
    * @throws GroupChangeRefused when one of several has to be left out.
@@ -70,7 +70,7 @@ export class PaymentWriter {
     const isAlone = before.length === 1;
     return this.#orm.em.fork().transactional(async (em) => {
       await guardLease(em, lease);
-      const beginning = before.filter(({ state }) => state === 'ready');
+      const beginning = before.filter(({ state, problem }) => state === 'ready' && problem !== markedFailed);
       const mayBegin = await mayGoOut(em, beginning, isAlone ? '' : 'skip locked');
       const lockMode = isAlone ? LockMode.PESSIMISTIC_WRITE : LockMode.PESSIMISTIC_PARTIAL_WRITE;
       const locked = { lockMode, orderBy: { id: 'asc' } } as const;
@@ -79,10 +79,13 @@ export class PaymentWriter {
       const ids = before.map(({ id }) => id);
       const payments = await em.find(Payment, { id: { $in: ids } }, locked);
       const attempts = await aliveAttempts(em, ids);
-      const changing = before.flatMap(({ id, orderId, state }) => {
+      const changing = before.flatMap(({ id, orderId, state, problem }) => {
         const payment = payments.find((row) => row.id === id);
         const order = orders.find((row) => row.id === orderId) ?? null;
-        const isStopped = state === 'ready' && !mayBegin.has(id);
+        const isMarked = problem === markedFailed;
+        const isStopped = state === 'ready' && (isMarked ? false : !mayBegin.has(id));
+        // Staff have marked it meanwhile.
+        if (!isMarked && payment?.problem === markedFailed) return [];
         const lacksOrder = withOrder && orderId !== null && order === null;
         if (payment?.state !== state || isStopped || lacksOrder) return [];
         return [{ payment, order, alive: attempts.get(id) ?? [] }];
@@ -99,7 +102,7 @@ export class PaymentWriter {
     await this.#orm.em.fork().transactional(async (em) => {
       await guardLease(em, lease);
       const payment = await em.findOneOrFail(Payment, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
-      if (payment.state === 'confirmed' || payment.state === 'dead') return;
+      if (payment.state === 'confirmed' || payment.state === 'dead' || payment.problem === markedFailed) return;
       const now = this.#clock.now();
       noteProblem(payment, problem, now);
       payment.nextActionAt = secondsAfter(now, againSec);
@@ -111,7 +114,7 @@ export class PaymentWriter {
     await this.#orm.em.fork().transactional(async (em) => {
       await guardLease(em, lease);
       const payment = await em.findOneOrFail(Payment, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
-      if (payment.state !== 'ready') return;
+      if (payment.state !== 'ready' || payment.problem === markedFailed) return;
       const now = this.#clock.now();
       noteProblem(payment, problem, now);
       payment.tries += 1;

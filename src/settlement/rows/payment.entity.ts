@@ -19,6 +19,12 @@ export type PaymentState = 'ready' | 'prepared' | 'signed' | 'sent' | 'confirmed
  */
 export type PaymentKind = 'payout' | 'refund' | 'sweep' | 'gas';
 
+/**
+ * The problem of a payment that staff end. One with signed transactions ends only when the chain
+ * calls all of them finally dead.
+ */
+export const markedFailed = 'marked_failed';
+
 /** A payment on a chain. Its recipient and amount never change; the database enforces this. */
 @Entity({ tableName: 'payment' })
 export class Payment {
@@ -89,7 +95,10 @@ export class Payment {
   @Property({ type: 'integer' })
   tries!: number;
 
-  /** The present problem: 'fee_too_high', 'signer_unavailable', 'unknown'. */
+  /**
+   * The present problem: 'fee_too_high', 'signer_unavailable', 'unknown'. 'paid_twice' of a
+   * confirmed payment: another of its transactions moved the amount as well.
+   */
   @Property({ type: 'text', nullable: true })
   problem!: string | null;
 

@@ -130,6 +130,12 @@ export class PaymentAttemptType {
   @Field(() => [String], { description: 'Its inputs: outputs, or a nonce.' })
   reserves!: string[];
 
+  @Field(() => Int, { nullable: true, description: 'The last height whose block can hold it, where it has one.' })
+  expiresAtHeight!: number | null;
+
+  @Field(() => DateTime, { nullable: true, description: 'When it expires, where that is a time.' })
+  expiresAt!: Date | null;
+
   @Field(() => String, { nullable: true, description: 'Its hash; null until it is signed.' })
   txid!: string | null;
 
@@ -254,13 +260,16 @@ export class PaymentResolver {
 
   @FieldResolver(() => String, {
     nullable: true,
-    description: 'Page of a block explorer that shows its newest transaction; null in a sandbox.',
+    description:
+      'Page of a block explorer that shows its transaction in a block, or else its newest; null in a sandbox.',
   })
   async explorerUrl(
     @Root() { id, coin, network }: Payment,
     @Ctx() { loaders, wallets }: GraphqlContext,
   ): Promise<string | null> {
-    const txid = (await loaders.attempts.load(id)).at(-1)?.txid ?? null;
+    const attempts = await loaders.attempts.load(id);
+    const inBlock = attempts.findLast(({ deadAt, minedHeight }) => deadAt === null && minedHeight !== null);
+    const txid = (inBlock ?? attempts.at(-1))?.txid ?? null;
     return txid === null ? null : wallets.explorerUrl(coin, network, 'transaction', txid);
   }
 }

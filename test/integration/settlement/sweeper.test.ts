@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { evmTraits } from '../../../src/chains/evm/evm-traits.ts';
 import { type ChainAdapter, ChainError } from '../../../src/chains/port/chain-adapter.ts';
 import { utxoTraits } from '../../../src/chains/utxo/utxo-traits.ts';
-import { showDeadPayment } from '../../../src/settlement/pay/payment-follower.ts';
+import { showDeadPayment } from '../../../src/settlement/pay/dead-payments.ts';
 import { Sweeper } from '../../../src/settlement/pay/sweeper.ts';
 import { Payment } from '../../../src/settlement/rows/payment.entity.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';

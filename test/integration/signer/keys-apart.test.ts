@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HDKey } from '@scure/bip32';
 import { allNetworks, depositPath, hotWalletPath } from '../../../src/chains/networks/networks.ts';
+import { sandboxKeyPath } from '../../../src/chains/sandbox/sandbox-transactions.ts';
 import { bip39Seed, phraseOfSeed } from '../../../src/signer/phrase.ts';
 import { createSealedSeed } from '../../../src/signer/seed.ts';
 import { SignerKeys } from '../../../src/signer/signer-keys.ts';
@@ -37,14 +38,14 @@ function secrets(): Needle[] {
     ...formsOf('the seed', entropy),
     ...formsOf('the BIP39 seed', bip39Seed(entropy)),
     ...formsOf('the master key', root.privateKey ?? new Uint8Array()),
-    ...formsOf('the hot wallet of the sandbox', keys.sandboxKey().privateKey),
+    ...formsOf('the hot wallet of the sandbox', keys.ed25519(sandboxKeyPath).privateKey),
     ...formsOfText('the phrase', phraseOfSeed(entropy).split(' ').slice(0, 5).join(' ')),
     ...formsOfText('the master xprv', root.privateExtendedKey),
     ...accounts.flatMap((path) => [
       ...formsOfText(`the xprv of ${path}`, root.derive(path).privateExtendedKey),
       ...formsOf(`the account key ${path}`, root.derive(path).privateKey ?? new Uint8Array()),
     ]),
-    ...[...paths].flatMap((path) => formsOf(`the key ${path}`, keys.secp256k1Key(path).privateKey)),
+    ...[...paths].flatMap((path) => formsOf(`the key ${path}`, keys.secp256k1(path).privateKey)),
   ];
 }
 

@@ -22,7 +22,7 @@ export async function utxoByHand(
   const spent = inputs.map((key) => outpointOf({ key }));
   const unsigned = await node.rpc<string>('createrawtransaction', spent, outputs);
   const network = { ...params, bech32: params.bech32 ?? '' };
-  const key = WIF(network).encode(keys.secp256k1Key(pathOf(chain)).privateKey);
+  const key = WIF(network).encode(keys.secp256k1(pathOf(chain)).privateKey);
   const ours = await node.rpc<{ hex: string }>('signrawtransactionwithkey', unsigned, [key]);
   return (await node.rpc<{ hex: string }>('signrawtransactionwithwallet', ours.hex)).hex;
 }
@@ -43,7 +43,7 @@ export async function evmByHand(
     data: '0x',
     ...changes,
   };
-  const { txid, raw } = signEvmTx(tx, keys.secp256k1Key(pathOf(chain)).privateKey);
+  const { txid, raw } = signEvmTx(tx, keys.secp256k1(pathOf(chain)).privateKey);
   const told = await anvil.rpc<string>('eth_sendRawTransaction', raw);
   if (told !== txid) throw new Error(`the node calls it ${told}`);
   return { txid, tx };

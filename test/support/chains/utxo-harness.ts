@@ -97,14 +97,14 @@ export class UtxoHarness implements ChainHarness {
   }
 
   addressAt(index: number): string {
-    const { publicKey } = this.#keys.secp256k1Key(depositPath(this.#paths, index));
+    const { publicKey } = this.#keys.secp256k1(depositPath(this.#paths, index));
     const { address } = ownAddress(this.#params, publicKey);
     this.outputs.watch(address, index);
     return address;
   }
 
   address(): string {
-    return ownAddress(this.#params, new SignerKeys(randomBytes(32)).secp256k1Key("m/0'").publicKey).address;
+    return ownAddress(this.#params, new SignerKeys(randomBytes(32)).secp256k1("m/0'").publicKey).address;
   }
 
   pay(to: string, _tag: string | null, _contract: string | null, amount: bigint): Promise<string> {
@@ -149,7 +149,7 @@ export class UtxoHarness implements ChainHarness {
     const script = scriptOfAddress(this.#params, this.address());
     if (!script) throw new Error('no address');
     tx.addOutput({ script, amount: total - 200_000n });
-    tx.sign(this.#keys.secp256k1Key(hotWalletPath(this.#paths)).privateKey);
+    tx.sign(this.#keys.secp256k1(hotWalletPath(this.#paths)).privateKey);
     tx.finalize();
     const txid = await this.node.rpc<string>('sendrawtransaction', tx.hex);
     return { txid, raw: tx.hex, reserves, expiresAt: null };

@@ -86,6 +86,24 @@ describe('EvmTransactions', () => {
     expect(hot).not.toBe(deposit);
   });
 
+  it('knows its hot wallet in either case, and with the right checksum in mixed case', () => {
+    const digits = hot.slice(2);
+    const swapped = digits.replace(/[a-f]/, (digit) => digit.toUpperCase());
+    for (const [address, isHome] of [
+      [hot, true],
+      [hot.toLowerCase(), true],
+      [`0x${digits.toUpperCase()}`, true],
+      [`0x${swapped}`, false],
+      [`0X${digits}`, false],
+      [digits, false],
+      [`${hot} `, false],
+      [deposit, false],
+      ['', false],
+    ] as const) {
+      expect([address, signer.isHotWallet('ethereum', address)]).toEqual([address, isHome]);
+    }
+  });
+
   it('refuses chains that are not EVM chains', () => {
     expect(() => new EvmTransactions({ network: { ...network, chain: 'bitcoin' }, keys })).toThrow(/bitcoin/);
     expect(() => new EvmTransactions({ network: { ...network, chain: 'nowhere' }, keys })).toThrow(/nowhere/);

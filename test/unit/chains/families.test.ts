@@ -28,4 +28,16 @@ describe('the table of families', () => {
     expect(familyOf(litecoin).identityOf(litecoin, genesis)).toBe(`utxo:${genesis}`);
     expect(familyOf(ethereum).identityOf(ethereum, '0xabc')).toBe('evm:1:0xabc');
   });
+
+  it('gives the least confirmations of a deposit, also where the chain itself calls blocks final', () => {
+    const depth = (network: NetworkConfig, finality: number | string) =>
+      familyOf(network).finalityDepth({ ...network, finality } as NetworkConfig);
+    expect([depth(ethereum, 'safe'), depth(ethereum, 'finalized'), depth(ethereum, 12)]).toEqual([64, 96, 12]);
+    expect(depth(litecoin, 6)).toBe(6);
+  });
+
+  it('has one row for a kind, and none for another', () => {
+    expect(new Set(families.map(({ kind }) => kind)).size).toBe(families.length);
+    expect(() => familyOf({ kind: 'sandbox' } as unknown as NetworkConfig)).toThrow('sandbox is no family of chains');
+  });
 });

@@ -35,7 +35,7 @@ function pathsOf(chain: string): { hot: string; deposit(index: number): string }
 }
 
 function addressAt(chain: string, path: string, of: SignerKeys = keys): { address: string; script: Uint8Array } {
-  return ownAddress(utxoParams(chain, 'main'), of.secp256k1Key(path).publicKey);
+  return ownAddress(utxoParams(chain, 'main'), of.secp256k1(path).publicKey);
 }
 
 function inputAt(chain: string, path: string, amount: bigint, seed: number, of: SignerKeys = keys): UnsignedInput {
@@ -162,6 +162,25 @@ describe.each(chains)('the signer of %s', (chain) => {
     );
     expect(signed.vsize).toBeLessThanOrEqual(reckoned);
     expect(signed.vsize).toBeGreaterThan(reckoned - 3 * sound.tx.inputs.length - 1);
+  });
+
+  it('knows its hot wallet: bech32 in either case, base58 in no other case', () => {
+    const signer = signerOf(chain);
+    const home = signer.hotWallet(chain);
+    const isBech32 = chain !== 'dogecoin';
+    const oneCapital = home.replace(/[a-z](?=[^a-z]*$)/, (letter) => letter.toUpperCase());
+    for (const [address, isHome] of [
+      [home, true],
+      [home.toUpperCase(), isBech32],
+      [home.toLowerCase(), isBech32],
+      [oneCapital, false],
+      [addressAt(chain, deposit(1)).address, false],
+      [`${home} `, false],
+      ['', false],
+    ] as const) {
+      expect([address, signer.isHotWallet(chain, address)]).toEqual([address, isHome]);
+    }
+    expect(() => signer.isHotWallet('monero', home)).toThrow('monero');
   });
 
   it('keeps every member of its payload', () => {
@@ -317,9 +336,9 @@ describe.each(chains)('the signer of %s', (chain) => {
       'the usual kind of signature, told': (tx) => tx.updateInput(0, { sighashType: SigHash.ALL }),
       'a relative lock time': (tx) => tx.updateInput(0, { sequence: 5 }),
       'mixed sequences': (tx) => tx.updateInput(1, { sequence: 0xffffffff }),
-      'a signature': (tx) => tx.signIdx(keys.secp256k1Key(hot).privateKey, 0),
+      'a signature': (tx) => tx.signIdx(keys.secp256k1(hot).privateKey, 0),
       'a known path of an output': (tx) =>
-        tx.updateOutput(0, { bip32Derivation: [[keys.secp256k1Key(hot).publicKey, { fingerprint: 1, path: [1] }]] }),
+        tx.updateOutput(0, { bip32Derivation: [[keys.secp256k1(hot).publicKey, { fingerprint: 1, path: [1] }]] }),
       'another proprietary field': (tx) =>
         tx.updateInput(0, { proprietary: [[Uint8Array.from([1, 65, 0]), Uint8Array.from([1])]] }),
     };

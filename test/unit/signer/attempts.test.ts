@@ -1,6 +1,11 @@
 import { addedSpending, exclusiveGroups, type SignedAttempt } from '../../../src/signer/attempts.ts';
 
-const signed = (attempt: number, reserves: string[] | null, fee = 10n): SignedAttempt => ({ attempt, reserves, fee });
+const signed = (attempt: number, reserves: string[] | null, fee = 10n): SignedAttempt => ({
+  attempt,
+  reserves,
+  fee,
+  expiresAt: null,
+});
 const numbers = (groups: SignedAttempt[][]) => groups.map((group) => group.map(({ attempt }) => attempt));
 
 describe('the attempts of a payment', () => {

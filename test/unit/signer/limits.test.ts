@@ -1,6 +1,7 @@
 import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { evmTraits } from '../../../src/chains/evm/evm-traits.ts';
 import type { PaymentIntent, PreparedTx } from '../../../src/chains/port/chain-adapter.ts';
 import type { TransactionSigner } from '../../../src/chains/port/transaction-signer.ts';
 import { type ChainLimits, limitsDigest, type SigningLimits } from '../../../src/signer/limits.ts';
@@ -9,7 +10,9 @@ import { TestClock } from '../../support/gateway/clock.ts';
 
 /** A kind of transactions that believes everything, so that only the limits say no. */
 const anything: TransactionSigner = {
+  traits: evmTraits,
   hotWallet: () => 'Home',
+  isHotWallet: (_chain, address) => address === 'Home',
   open: (_chain, intent, tx) => ({
     faults: [],
     sign: () => ({ txid: `${intent.id}-${tx.payload}`, raw: `signed ${tx.payload}` }),
@@ -183,10 +186,12 @@ describe('limits of a signer', () => {
 
   it('count only the fee of a sweep, which goes to the hot wallet and nowhere else', async () => {
     await sign('a', 1_000_000n, { from: ['one'], to: 'Home' });
-    await sign('b', 1_000_000n, { from: ['two'], to: 'home', contract: '0xunlisted' });
+    await sign('b', 1_000_000n, { from: ['two'], to: 'Home', contract: '0xunlisted' });
     await sign('c', 100n);
     await sign('d', 100n);
     await expectRefused(sign('e', 1n, { from: ['three'], to: 'stranger' }), 'a sweep goes to the hot wallet only');
+    // On a chain with base58 addresses this is another address, perhaps without an owner.
+    await expectRefused(sign('g', 1n, { from: ['five'], to: 'home' }), 'a sweep goes to the hot wallet only');
     await expectRefused(sign('f', 1n, { from: ['four'], to: 'Home', fee: 11n }), 'max_fee');
     // Said to be a sweep once, a payment stays one.
     await expectRefused(sign('c', 100n, { attempt: 2, from: [], to: 'Home' }), 'signed before as something else');

@@ -6,6 +6,7 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { entropyToMnemonic, mnemonicToSeedSync } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import type { PaymentIntent, PreparedTx } from '../../../src/chains/port/chain-adapter.ts';
+import { SandboxTransactions } from '../../../src/chains/sandbox/sandbox-transactions.ts';
 import {
   encodePayload,
   openSandboxTx,
@@ -16,11 +17,12 @@ import {
 import { SignerJournal } from '../../../src/signer/journal.ts';
 import { LocalSigner, openLocalSigner } from '../../../src/signer/local-signer.ts';
 import { SignerKeys } from '../../../src/signer/signer-keys.ts';
-import { slip10PublicKey } from '../../../src/signer/slip10.ts';
+import { slip10Key } from '../../../src/signer/slip10.ts';
 
 const keys = new SignerKeys(new Uint8Array(32).fill(7));
-const own = keys.sandboxKey().address;
-const stranger = new SignerKeys(new Uint8Array(32).fill(8)).sandboxKey().address;
+const sandbox = new SandboxTransactions(keys);
+const own = sandbox.hotWallet();
+const stranger = new SandboxTransactions(new SignerKeys(new Uint8Array(32).fill(8))).hotWallet();
 
 const intent: PaymentIntent = {
   id: '0199f7a2-0000-7000-8000-000000000001',
@@ -93,8 +95,12 @@ describe('a local signer', () => {
     expect(await signer.hotWallet('ethereum')).toBe(own);
     expect(await signer.hotWallet('bitcoin')).toBe(own);
     const seed = mnemonicToSeedSync(entropyToMnemonic(new Uint8Array(32).fill(7), wordlist));
-    expect(own).toBe(sandboxAddress(slip10PublicKey(seed, "m/44'/1'/0'")));
+    expect(own).toBe(sandboxAddress(slip10Key(seed, "m/44'/1'/0'").publicKey));
     expect(stranger).not.toBe(own);
+    // Its addresses are base58: another letter's case is another address.
+    expect(
+      [own, own.toLowerCase(), own.toUpperCase(), stranger].map((text) => sandbox.isHotWallet('bitcoin', text)),
+    ).toEqual([true, false, false, false]);
   });
 
   it('returns the same bytes for the same request, also after a restart', async () => {
@@ -275,6 +281,7 @@ describe('the journal of a signer', () => {
     txid: 't',
     reserves: ['nonce:a:1'],
     fee: 5n,
+    expiresAt: null,
   };
 
   it('stores an attempt once, and another instance finds it', async () => {
@@ -314,9 +321,12 @@ describe('the journal of a signer', () => {
     expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({
       paymentId: 'payment',
       attempt: 1,
-      ...contents,
-      fee: '5',
+      chain: 'ethereum',
+      intentDigest: 'i',
+      payloadDigest: 'p',
       txid: `t${winner}`,
+      reserves: ['nonce:a:1'],
+      fee: '5',
     });
   });
 
@@ -350,8 +360,8 @@ describe('the journal of a signer', () => {
     expect(await filesOf(dir)).toHaveLength(1);
     expect(await journal.record('payment', 2, contents)).toBe('recorded');
     expect((await journal.entries('payment', 9)).toSorted((a, b) => a.attempt - b.attempt)).toEqual([
-      { attempt: 1, intentDigest: 'i', txid, reserves: null, fee: 0n },
-      { attempt: 2, intentDigest: 'i', txid, reserves: ['nonce:a:1'], fee: 5n },
+      { attempt: 1, intentDigest: 'i', txid, reserves: null, fee: 0n, expiresAt: null },
+      { attempt: 2, intentDigest: 'i', txid, reserves: ['nonce:a:1'], fee: 5n, expiresAt: null },
     ]);
     expect(await journal.entries('other payment', 1)).toEqual([]);
   });

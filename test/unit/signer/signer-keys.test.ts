@@ -21,7 +21,7 @@ import { tonCodec } from '../../../src/chains/addresses/ton.ts';
 import { allNetworks } from '../../../src/chains/networks/networks.ts';
 import { type MoneroKeys, moneroKeys, moneroKeysOfSpend, moneroSubaddress } from '../../../src/signer/monero-keys.ts';
 import { SignerKeys } from '../../../src/signer/signer-keys.ts';
-import { deriveSlip10, slip10PublicKey } from '../../../src/signer/slip10.ts';
+import { deriveSlip10, slip10Key } from '../../../src/signer/slip10.ts';
 import { tonWalletAddress } from '../../../src/signer/ton-wallet.ts';
 
 const about = 'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about';
@@ -81,7 +81,7 @@ describe('SLIP-0010 derivation', () => {
     const node = deriveSlip10(seed, path);
     expect(bytesToHex(node.chainCode)).toBe(chainCode);
     expect(bytesToHex(node.privateKey)).toBe(privateKey);
-    expect(bytesToHex(slip10PublicKey(seed, path))).toBe(publicKey);
+    expect(bytesToHex(slip10Key(seed, path).publicKey)).toBe(publicKey);
   });
 
   it.each(["m/44'/0", '44', "m/2147483648'", "m/-1'", "m//0'", "m/0h'"])('refuses the path %s', (path) => {
@@ -90,10 +90,10 @@ describe('SLIP-0010 derivation', () => {
 
   it("gives the published Solana addresses of a wallet's phrase", () => {
     const seed = mnemonicToSeedSync(about);
-    expect(encodeSolana(slip10PublicKey(seed, "m/44'/501'/0'/0'"))).toBe(
+    expect(encodeSolana(slip10Key(seed, "m/44'/501'/0'/0'").publicKey)).toBe(
       'HAgk14JpMQLgt6rVgv7cBQFJWFto5Dqxi472uT3DKpqk',
     );
-    expect(encodeSolana(slip10PublicKey(seed, "m/44'/501'/1'/0'"))).toBe(
+    expect(encodeSolana(slip10Key(seed, "m/44'/501'/1'/0'").publicKey)).toBe(
       'Hh8QwFUA6MtVu1qAoq12ucvFHNwCcVTV7hpWjeY1Hztb',
     );
   });
@@ -164,6 +164,18 @@ describe('the signer', () => {
     expect(zeroKeys.sharedAddress('ATOM')).toBe('cosmos1r5v5srda7xfth3hn2s26txvrcrntldjumt8mhl');
     expect(zeroKeys.poolAddress('SOL', 1)).toBe('5frqxtii9LeGq2bz3dSNokvZcEooF483MzeU24JrhcTA');
     expect(zeroKeys.poolAddress('SOL', 2)).toBe('3SuKj3MZU9dMZ9oR1R7afttihZFkWpfUmduuv9rmfMa1');
+  });
+
+  it('gives keys of both curves by their whole paths, and refuses an Ed25519 path that is not hardened', () => {
+    const xpub = HDKey.fromExtendedKey(zeroKeys.accountXpub('BTC')).derive('m/0/7');
+    expect(zeroKeys.secp256k1("m/84'/0'/0'/0/7").publicKey).toEqual(xpub.publicKey);
+    const { privateKey, publicKey } = zeroKeys.ed25519("m/44'/501'/1'/0'");
+    expect(encodeSolana(publicKey)).toBe(zeroKeys.poolAddress('SOL', 1));
+    expect(ed25519.getPublicKey(privateKey)).toEqual(publicKey);
+    for (const path of ["m/44'/501'/1'/0", 'm/0', "m/44'/501h/0'", "44'/501'", '']) {
+      expect(() => zeroKeys.ed25519(path)).toThrow('is not a path of hardened steps');
+    }
+    expect(() => zeroKeys.secp256k1('m/x')).toThrow();
   });
 
   it('has the Stellar address of the third test of SEP-5', () => {

@@ -19,6 +19,9 @@ begin
   end if;
   return new;
 end $$;
+
+-- For the attention of staff. Rare, so that it costs nothing.
+create index payment_paid_twice on payment (ended_at) where problem = 'paid_twice';
 `;
 
 export class Migration0003AttemptExpiry extends Migration {
