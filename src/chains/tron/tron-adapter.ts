@@ -26,8 +26,7 @@ import {
 import { txidDigits } from '../port/txid.ts';
 import { RootDoubts } from './root-doubts.ts';
 import { refuseUnlike } from './second-node.ts';
-import type { TronHeader } from './tron-answer.ts';
-import { TronBlockSource } from './tron-block-source.ts';
+import { type BlockReading, readScannedBlock, TronBlockSource } from './tron-block-source.ts';
 import { chainFault } from './tron-facts.ts';
 import { type Reach, TronNode } from './tron-node.ts';
 import { TronPreparation, tokensOf } from './tron-preparation.ts';
@@ -114,7 +113,7 @@ export class TronAdapter implements ChainAdapter {
       const final = this.#network.finality === 'solid' ? { final: (await node.head('solid')).ref.height } : {};
       const top = cursor.window.at(-1);
       if (top?.hash === head.ref.hash) return { orphaned: [], blocks: [], cursor, head: head.ref.height, ...final };
-      const source = this.#source(node, head, (top?.height ?? 0) + maxBlocks);
+      const source = new TronBlockSource({ ...this.#reading(node), head, maxHeight: (top?.height ?? 0) + maxBlocks });
       const result = await scanBlocks(this.chain, source, cursor, { maxBlocks, reorgWindow: this.reorgWindow });
       await this.#compareLarge(node, result);
       return { ...result, ...final };
@@ -228,9 +227,10 @@ export class TronAdapter implements ChainAdapter {
     });
   }
 
-  #source(node: TronNode, head: TronHeader, maxHeight: number): TronBlockSource {
+  /** How blocks of a node are read. */
+  #reading(node: TronNode): BlockReading {
     const isTraced = this.#network.internalTransfers === 'trace';
-    return new TronBlockSource({ node, head, maxHeight, tokens: this.#tokens, isTraced, doubts: this.#doubts });
+    return { node, tokens: this.#tokens, isTraced, doubts: this.#doubts };
   }
 
   /** Compares large token deposits of ours with a second node, where there is one. */
@@ -250,8 +250,7 @@ export class TronAdapter implements ChainAdapter {
       const ours = transfers.filter(({ address }) => own.has(address));
       if (ours.length === 0) continue;
       await this.#nodes.askAnother(node, async (second) => {
-        const head = await second.head('newest');
-        refuseUnlike(await this.#source(second, head, ref.height).block(ref.height), { ref, transfers: ours });
+        refuseUnlike(await readScannedBlock(this.#reading(second), ref.height), { ref, transfers: ours });
       });
     }
   }

@@ -1,19 +1,22 @@
 import { NodeFault } from '../nodes/node-answer.ts';
 import type { BlockSource } from '../nodes/scan-blocks.ts';
-import { ChainError, type ScannedBlock } from '../port/chain-adapter.ts';
+import { type BlockRef, ChainError, type ScannedBlock } from '../port/chain-adapter.ts';
 import type { RootDoubts } from './root-doubts.ts';
 import type { TronBlock, TronHeader } from './tron-answer.ts';
 import type { TronNode } from './tron-node.ts';
 import { type TransfersOptions, transfersOf } from './tron-transfers.ts';
 
-export interface TronBlockSourceOptions extends TransfersOptions {
+export interface BlockReading extends TransfersOptions {
   readonly node: TronNode;
+  /** Shared by the nodes of the chain. */
+  readonly doubts: RootDoubts;
+}
+
+export interface TronBlockSourceOptions extends BlockReading {
   /** The newest block when the scan begins. The scan reads no block above it. */
   readonly head: TronHeader;
   /** The scan reads no block above it. */
   readonly maxHeight: number;
-  /** Shared by the nodes of the chain. */
-  readonly doubts: RootDoubts;
 }
 
 /** Blocks that are requested at once. */
@@ -44,16 +47,17 @@ export class TronBlockSource implements BlockSource {
   }
 
   /**
-   * Reads a block; null at the end of this scan. The scan ends above the head as it was when the
+   * Reads the block above another one; null at the end of this scan. The scan ends above the head as it was when the
    * scan began. It also ends when the node fails after some blocks were read, so that a slow node
    * loses none of its work.
    */
-  async block(height: number): Promise<ScannedBlock | null> {
+  async blockAfter({ height: below }: BlockRef): Promise<ScannedBlock | null> {
+    const height = below + 1;
     const hasSome = this.#read > 0;
     if (height > this.#last) return null;
     for (let next = height; next <= Math.min(this.#last, height + ahead - 1); next += 1) {
       if (this.#reading.has(next)) continue;
-      const reading = readBlock(this.#options, next);
+      const reading = readScannedBlock(this.#options, next);
       // The error of a block that is never asked for is dropped.
       reading.catch(() => {});
       this.#reading.set(next, reading);
@@ -87,7 +91,7 @@ interface ReadBlock {
  *
  * @throws ChainError when the block keeps changing, or when an answer of the node is invalid.
  */
-async function readBlock(options: TronBlockSourceOptions, height: number): Promise<ReadBlock | null> {
+export async function readScannedBlock(options: BlockReading, height: number): Promise<ReadBlock | null> {
   const { node } = options;
   for (let read = 1; read <= maxReads; read += 1) {
     const block = await node.block(height);
@@ -105,12 +109,12 @@ async function readBlock(options: TronBlockSourceOptions, height: number): Promi
 }
 
 /** A block without transactions has no results to ask for. */
-async function readTransfers(options: TronBlockSourceOptions, block: TronBlock) {
+async function readTransfers(options: BlockReading, block: TronBlock) {
   if (block.transactions.length === 0) return [];
   return transfersOf(block, await options.node.infos(block), options);
 }
 
-function refuseRoot({ node, doubts }: TronBlockSourceOptions, { ref }: ScannedBlock): void {
+function refuseRoot({ node, doubts }: BlockReading, { ref }: ScannedBlock): void {
   if (!doubts.refuses(ref.hash, node.name)) return;
   throw new NodeFault('root_mismatch', `gives transactions that are not those of block ${ref.height}`);
 }

@@ -3,19 +3,21 @@ import { encodeTron, tronDigits } from '../addresses/tron.ts';
 import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks/networks.ts';
 import type { PaymentIntent, PreparedTx } from '../port/chain-adapter.ts';
 import { SignerError } from '../port/signer.ts';
-import type { OpenedTx, Secp256k1Keys, TransactionSigner } from '../port/transaction-signer.ts';
+import type { OpenedTx, SigningKeys, TransactionSigner } from '../port/transaction-signer.ts';
 import type { TronNetwork } from './tron-section.ts';
+import { tronTraits } from './tron-traits.ts';
 import { decodePayload, reservation, signTronTx, spreadMs, type TronPayload } from './tron-tx.ts';
 
 export interface TronTransactionsOptions {
   readonly network: Pick<TronNetwork, 'chain' | 'expireAfterSec'>;
-  readonly keys: Secp256k1Keys;
+  readonly keys: SigningKeys;
 }
 
 /** Reads and signs the transactions of Tron. */
 export class TronTransactions implements TransactionSigner {
+  readonly traits = tronTraits;
   readonly #network: TronTransactionsOptions['network'];
-  readonly #keys: Secp256k1Keys;
+  readonly #keys: SigningKeys;
   readonly #paths: Network;
   /** Cached: it is public, and its derivation is slow. */
   #hotWallet: string | undefined;
@@ -33,11 +35,17 @@ export class TronTransactions implements TransactionSigner {
     return this.#hotWallet;
   }
 
+  /** Base58 has one form: letters of another case are another address. */
+  isHotWallet(_chain: string, address: string): boolean {
+    return address === this.hotWallet();
+  }
+
   open(chain: string, intent: PaymentIntent, tx: PreparedTx): OpenedTx {
     const payload = openPayload(tx.payload);
     return {
       faults: this.#faults(chain, intent, tx, payload),
-      sign: () => signTronTx(payload.tx, this.#keys.secp256k1Key(payload.path).privateKey),
+      builtAtMs: payload.tx.builtAtMs,
+      sign: () => signTronTx(payload.tx, this.#keys.secp256k1(payload.path).privateKey),
     };
   }
 
@@ -92,7 +100,7 @@ export class TronTransactions implements TransactionSigner {
   }
 
   #address(path: string): string {
-    const { publicKey } = this.#keys.secp256k1Key(path);
+    const { publicKey } = this.#keys.secp256k1(path);
     return encodeTron(secp256k1.Point.fromBytes(publicKey).toBytes(false).subarray(1));
   }
 }
