@@ -1,0 +1,41 @@
+/** Transfer(address,address,uint256), without '0x'. https://github.com/tronprotocol/tips/blob/master/tip-20.md */
+export const transferTopic = 'ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+
+/** The method transfer(address,uint256). */
+const transferMethod = 'a9059cbb';
+
+/** The zeros in front of an address of 20 bytes. */
+const addressZeros = '0'.repeat(24);
+
+/** A token transfer. The recipient has 42 digits, as in all messages. */
+export interface TokenTransfer {
+  readonly to: string;
+  readonly amount: bigint;
+}
+
+/**
+ * The call that transfers an amount of a token, in hexadecimal digits. It has exactly one encoding.
+ *
+ * @throws RangeError when the amount has no place in 256 bits.
+ */
+export function transferCall({ to, amount }: TokenTransfer): string {
+  if (amount < 0n || amount >= 1n << 256n) throw new RangeError('the amount has no place in 256 bits');
+  return `${transferMethod}${addressZeros}${to.slice(2)}${amount.toString(16).padStart(64, '0')}`;
+}
+
+/** Reads the transfer of a call; null when its data is no call of `transfer`, in its one encoding. */
+export function readTransferCall(data: string): TokenTransfer | null {
+  const [, digits, amount] = /^a9059cbb0{24}([0-9a-f]{40})([0-9a-f]{64})$/.exec(data) ?? [];
+  return digits === undefined ? null : { to: `41${digits}`, amount: BigInt(`0x${amount}`) };
+}
+
+/**
+ * Reads a Transfer log, from topics and data in lower case; null for any other log. NFTs have a
+ * fourth topic, and a topic longer than an address holds no address.
+ */
+export function readTransferLog(topics: readonly string[], data: string): TokenTransfer | null {
+  const [topic, from = '', to = ''] = topics;
+  const isTransfer = topic === transferTopic && topics.length === 3 && data.length === 64;
+  if (!isTransfer || !from.startsWith(addressZeros) || !to.startsWith(addressZeros)) return null;
+  return { to: `41${to.slice(24)}`, amount: BigInt(`0x${data}`) };
+}

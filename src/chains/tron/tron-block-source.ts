@@ -1,0 +1,116 @@
+import { NodeFault } from '../nodes/node-answer.ts';
+import type { BlockSource } from '../nodes/scan-blocks.ts';
+import { ChainError, type ScannedBlock } from '../port/chain-adapter.ts';
+import type { RootDoubts } from './root-doubts.ts';
+import type { TronBlock, TronHeader } from './tron-answer.ts';
+import type { TronNode } from './tron-node.ts';
+import { type TransfersOptions, transfersOf } from './tron-transfers.ts';
+
+export interface TronBlockSourceOptions extends TransfersOptions {
+  readonly node: TronNode;
+  /** The newest block when the scan begins. The scan reads no block above it. */
+  readonly head: TronHeader;
+  /** The scan reads no block above it. */
+  readonly maxHeight: number;
+  /** Shared by the nodes of the chain. */
+  readonly doubts: RootDoubts;
+}
+
+/** Blocks that are requested at once. */
+const ahead = 4;
+/** How often a block may change while it is read. */
+const maxReads = 3;
+
+/** The blocks of one node for one scan, read ahead so that catching up is fast. */
+export class TronBlockSource implements BlockSource {
+  readonly #options: TronBlockSourceOptions;
+  readonly #last: number;
+  readonly #reading = new Map<number, Promise<ReadBlock | null>>();
+  #read = 0;
+
+  constructor(options: TronBlockSourceOptions) {
+    this.#options = options;
+    this.#last = Math.min(options.head.ref.height, options.maxHeight);
+  }
+
+  async headHeight(): Promise<number> {
+    return this.#options.head.ref.height;
+  }
+
+  async hashAt(height: number): Promise<string | null> {
+    // The caller doubts the chain, so that blocks read ahead are dropped.
+    this.#reading.clear();
+    return (await this.#options.node.header(height))?.ref.hash ?? null;
+  }
+
+  /**
+   * Reads a block; null at the end of this scan. The scan ends above the head as it was when the
+   * scan began. It also ends when the node fails after some blocks were read, so that a slow node
+   * loses none of its work.
+   */
+  async block(height: number): Promise<ScannedBlock | null> {
+    const hasSome = this.#read > 0;
+    if (height > this.#last) return null;
+    for (let next = height; next <= Math.min(this.#last, height + ahead - 1); next += 1) {
+      if (this.#reading.has(next)) continue;
+      const reading = readBlock(this.#options, next);
+      // The error of a block that is never asked for is dropped.
+      reading.catch(() => {});
+      this.#reading.set(next, reading);
+    }
+    const wanted = this.#reading.get(height);
+    this.#reading.delete(height);
+    try {
+      const block = (await wanted) ?? null;
+      if (block?.hasRoot === false) {
+        // Nothing is noted of a block that this scan does not need: the next scan begins with it.
+        if (hasSome) return null;
+        refuseRoot(this.#options, block.scanned);
+      }
+      this.#read += 1;
+      return block?.scanned ?? null;
+    } catch (error) {
+      if (hasSome && error instanceof ChainError) return null;
+      throw error;
+    }
+  }
+}
+
+interface ReadBlock {
+  readonly scanned: ScannedBlock;
+  readonly hasRoot: boolean;
+}
+
+/**
+ * Reads a block and its results. Results are asked for by height, so that the block's id is read
+ * again afterwards.
+ *
+ * @throws ChainError when the block keeps changing, or when an answer of the node is invalid.
+ */
+async function readBlock(options: TronBlockSourceOptions, height: number): Promise<ReadBlock | null> {
+  const { node } = options;
+  for (let read = 1; read <= maxReads; read += 1) {
+    const block = await node.block(height);
+    if (block === null) return null;
+    const found = await readTransfers(options, block).catch((error: unknown) => {
+      if (error instanceof ChainError) return error;
+      throw error;
+    });
+    const isSame = block.transactions.length === 0 || (await node.header(height))?.ref.hash === block.ref.hash;
+    if (isSame && found instanceof ChainError) throw found;
+    if (isSame && !(found instanceof ChainError))
+      return { scanned: { ref: block.ref, transfers: found }, hasRoot: block.hasRoot };
+  }
+  throw new NodeFault('unsound_answer', `changed block ${height} ${maxReads} times while it was read`);
+}
+
+/** A block without transactions has no results to ask for. */
+async function readTransfers(options: TronBlockSourceOptions, block: TronBlock) {
+  if (block.transactions.length === 0) return [];
+  return transfersOf(block, await options.node.infos(block), options);
+}
+
+function refuseRoot({ node, doubts }: TronBlockSourceOptions, { ref }: ScannedBlock): void {
+  if (!doubts.refuses(ref.hash, node.name)) return;
+  throw new NodeFault('root_mismatch', `gives transactions that are not those of block ${ref.height}`);
+}
