@@ -34,7 +34,7 @@ const infos = recorded<{ source: string; info: Record<string, unknown> }[]>('inf
 
 /** The digits of an address, which nodes write in one of two forms. */
 function digits(value: unknown): string {
-  return tronDigits(String(value)) ?? String(value);
+  return tronDigits(String(value)) ?? String(value).toLowerCase();
 }
 
 describe('recorded blocks', () => {
@@ -112,8 +112,8 @@ describe('recorded transactions', () => {
     expect(kinds(payments)).toEqual(new Set(['TransferContract', 'TriggerSmartContract']));
     const coins = transactions.filter(({ contract }) => contract.type === 'TransferContract');
     expect(payments).toEqual(expect.arrayContaining(coins));
-    // A call with a token of TRC-10 beside it, and calls whose address has the byte of Tron's prefix.
-    for (const start of ['482b1a3b', 'd2ce8609', 'e33c025b']) {
+    // A call with a token of TRC-10 beside it, and one whose address has the byte of Tron's prefix.
+    for (const start of ['482b1a3b', 'd2ce8609']) {
       expect(payments.some(({ txID }) => txID.startsWith(start))).toBe(false);
     }
   });
@@ -128,7 +128,10 @@ describe('recorded transactions', () => {
         };
       const tx = decodeTronTx(hexToBytes(hex));
       expect(tx).toMatchObject({ expiresAtMs: expiration, builtAtMs: timestamp });
-      expect(tx).toMatchObject({ refBlockBytes: ref_block_bytes, refBlockHash: ref_block_hash });
+      expect([ref_block_bytes, ref_block_hash].map((hex) => String(hex).toLowerCase())).toEqual([
+        tx.refBlockBytes,
+        tx.refBlockHash,
+      ]);
       expect(contract[0]?.parameter.value.amount).toBe(Number(tx.amount));
       expect(digits(contract[0]?.parameter.value.to_address)).toBe(tx.to);
     }

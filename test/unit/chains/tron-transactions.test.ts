@@ -3,7 +3,14 @@ import { tronAddress, tronDigits } from '../../../src/chains/addresses/tron.ts';
 import type { Expiry, PaymentIntent, PreparedTx } from '../../../src/chains/port/chain-adapter.ts';
 import { SignerError } from '../../../src/chains/port/signer.ts';
 import { TronTransactions } from '../../../src/chains/tron/tron-transactions.ts';
-import { encodePayload, openTronTx, signTronTx, spreadMs, type TronTx } from '../../../src/chains/tron/tron-tx.ts';
+import {
+  decodePayload,
+  encodePayload,
+  openTronTx,
+  signTronTx,
+  spreadMs,
+  type TronTx,
+} from '../../../src/chains/tron/tron-tx.ts';
 import { SignerKeys } from '../../../src/signer/signer-keys.ts';
 
 const keys = new SignerKeys(new Uint8Array(32).fill(7));
@@ -133,17 +140,11 @@ describe('TronTransactions', () => {
       const { path, tx } = JSON.parse(payload) as { path: string; tx: string };
       const accepted = new Set<string>();
       for (let at = 0; at < tx.length; at += 2) {
-        for (const flip of [1, 0x80]) {
-          const byte = (Number.parseInt(tx.slice(at, at + 2), 16) ^ flip).toString(16).padStart(2, '0');
-          const changed = JSON.stringify({ path, tx: tx.slice(0, at) + byte + tx.slice(at + 2) });
-          const faults = faultsOf(sound, { ...prepared(sound), payload: changed });
-          if (faults.length > 0) continue;
-          const { tx: signed } = openTronTx(
-            signer.open('tron', sound.intent, { ...prepared(sound), payload: changed }).sign().raw,
-          );
-          for (const [name, value] of Object.entries(signed)) {
-            if (value !== sound.tx[name as keyof TronTx]) accepted.add(name);
-          }
+        const byte = (Number.parseInt(tx.slice(at, at + 2), 16) ^ 1).toString(16).padStart(2, '0');
+        const changed = JSON.stringify({ path, tx: tx.slice(0, at) + byte + tx.slice(at + 2) });
+        if (faultsOf(sound, { ...prepared(sound), payload: changed }).length > 0) continue;
+        for (const [name, value] of Object.entries(decodePayload(changed).tx)) {
+          if (value !== sound.tx[name as keyof TronTx]) accepted.add(name);
         }
       }
       // A lower limit of the fee, another reference, another time of building within the bounds.
