@@ -3,7 +3,8 @@ import { encodeTron, tronDigits } from '../addresses/tron.ts';
 import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks/networks.ts';
 import type { PaymentIntent, PreparedTx } from '../port/chain-adapter.ts';
 import { SignerError } from '../port/signer.ts';
-import type { OpenedTx, Secp256k1Keys, TransactionSigner } from '../port/transaction-signer.ts';
+import type { OpenedTx, SigningKeys, TransactionSigner } from '../port/transaction-signer.ts';
+import { tronTraits } from './tron-traits.ts';
 import { decodePayload, reservation, signTronTx, spreadMs, type TronPayload } from './tron-tx.ts';
 
 export interface TronTransactionsOptions {
@@ -14,13 +15,14 @@ export interface TronTransactionsOptions {
     /** The longest time from the newest block to the expiration, without its spread. */
     readonly maxExpiryMs: number;
   };
-  readonly keys: Secp256k1Keys;
+  readonly keys: SigningKeys;
 }
 
 /** Reads and signs the transactions of Tron. */
 export class TronTransactions implements TransactionSigner {
+  readonly traits = tronTraits;
   readonly #network: TronTransactionsOptions['network'];
-  readonly #keys: Secp256k1Keys;
+  readonly #keys: SigningKeys;
   readonly #paths: Network;
   /** Cached: it is public, and its derivation is slow. */
   #hotWallet: string | undefined;
@@ -38,11 +40,16 @@ export class TronTransactions implements TransactionSigner {
     return this.#hotWallet;
   }
 
+  isHotWallet(_chain: string, address: string): boolean {
+    return address === this.hotWallet();
+  }
+
   open(chain: string, intent: PaymentIntent, tx: PreparedTx): OpenedTx {
     const payload = openPayload(tx.payload);
     return {
       faults: this.#faults(chain, intent, tx, payload),
-      sign: () => signTronTx(payload.tx, this.#keys.secp256k1Key(payload.path).privateKey),
+      builtAtMs: payload.tx.builtAtMs,
+      sign: () => signTronTx(payload.tx, this.#keys.secp256k1(payload.path).privateKey),
     };
   }
 
@@ -61,7 +68,10 @@ export class TronTransactions implements TransactionSigner {
       ['the transaction does not pay from the address of the payment', own === null || own === sender],
       ['a payment from the hot wallet has another key', intent.from !== null || path === hotWalletPath(this.#paths)],
       ['a sweep takes from one address', intent.from === null || intent.from.length === 1],
-      ['a sweep does not bring its coins to the hot wallet', intent.from === null || intent.to === hot],
+      [
+        'a sweep does not bring its coins to the hot wallet',
+        intent.from === null || this.isHotWallet(chain, intent.to),
+      ],
       ['a sweep takes from the hot wallet', intent.from === null || path !== hotWalletPath(this.#paths)],
       ['the owner of the transaction is not the address of its key', own === null || tx.owner === tronDigits(own)],
       ['the recipient (to) of the transaction is not that of the payment', tx.to === tronDigits(intent.to)],
@@ -94,7 +104,7 @@ export class TronTransactions implements TransactionSigner {
   }
 
   #address(path: string): string {
-    const { publicKey } = this.#keys.secp256k1Key(path);
+    const { publicKey } = this.#keys.secp256k1(path);
     return encodeTron(secp256k1.Point.fromBytes(publicKey).toBytes(false).subarray(1));
   }
 }

@@ -2,7 +2,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { sha256 } from '../addresses/hashes.ts';
 import { encodeTron, tronDigits } from '../addresses/tron.ts';
-import type { ChainTraits, PaymentIntent, Reservation } from '../port/chain-adapter.ts';
+import type { PaymentIntent, Reservation } from '../port/chain-adapter.ts';
 import {
   bytesField,
   bytesOf,
@@ -16,16 +16,6 @@ import {
   readFields,
 } from './protobuf.ts';
 import { readTransferCall, transferCall } from './trc20.ts';
-
-/** A payment dies when the chain's time passes the expiration in its bytes, and in no other way. */
-export const tronTraits: ChainTraits = {
-  ledger: 'accounts',
-  mempool: false,
-  reorgs: true,
-  death: { conflict: false, expiry: 'time' },
-  exclusive: false,
-  furtherAttempts: 3,
-};
 
 /**
  * A transaction that pays coins or one token, the only kind that is built here. Addresses have 42

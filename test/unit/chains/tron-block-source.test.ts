@@ -113,7 +113,12 @@ function reading(faults: Faults = {}, options: Partial<TronBlockSourceOptions> =
     doubts: new RootDoubts(),
     ...options,
   });
-  return { wire, source, chain, block: (height: number) => source.block(height) };
+  return {
+    wire,
+    source,
+    chain,
+    block: (height: number) => source.blockAfter({ height: height - 1, hash: '', parent: '' }),
+  };
 }
 
 /** A source that reads one block at once, so that its calls can be counted. */
@@ -213,8 +218,8 @@ describe('TronBlockSource', () => {
     it('is null when the block is gone', async () => {
       const gone = { blockID: '', block_header: { raw_data: {} } };
       const wire = new TronWire(() => ({}));
-      const { source } = reading({ block: () => gone }, { node: new TronNode(wire) });
-      expect(await source.block(1)).toBeNull();
+      const { block } = reading({ block: () => gone }, { node: new TronNode(wire) });
+      expect(await block(1)).toBeNull();
     });
   });
 

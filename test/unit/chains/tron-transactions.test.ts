@@ -114,6 +114,19 @@ describe('TronTransactions', () => {
     expect(hot).not.toBe(deposit);
   });
 
+  it('knows its address by all capitals, and no other', () => {
+    expect(signer.isHotWallet('tron', hot)).toBe(true);
+    for (const other of [deposit, hot.toLowerCase(), hot.toUpperCase(), digits(hot), `${hot} `, '']) {
+      expect(signer.isHotWallet('tron', other)).toBe(false);
+    }
+  });
+
+  it('tells how further attempts are judged: by their expiry, and the time in the bytes', () => {
+    expect(signer.traits).toMatchObject({ exclusive: false, furtherAttempts: 3 });
+    const payment = cases['a payment of coins'] as Case;
+    expect(signer.open('tron', payment.intent, prepared(payment)).builtAtMs).toBe(builtAtMs);
+  });
+
   it('refuses chains that are not Tron', () => {
     expect(() => new TronTransactions({ network: { ...network, chain: 'ethereum' }, keys })).toThrow(/ethereum/);
     expect(() => new TronTransactions({ network: { ...network, chain: 'nowhere' }, keys })).toThrow(/nowhere/);
