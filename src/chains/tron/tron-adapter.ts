@@ -250,7 +250,8 @@ export class TronAdapter implements ChainAdapter {
       const ours = transfers.filter(({ address }) => own.has(address));
       if (ours.length === 0) continue;
       await this.#nodes.askAnother(node, async (second) => {
-        refuseUnlike(await readScannedBlock(this.#reading(second), ref.height), { ref, transfers: ours });
+        const read = await readScannedBlock(this.#reading(second), ref.height);
+        refuseUnlike(read?.scanned ?? null, { ref, transfers: ours });
       });
     }
   }

@@ -1,4 +1,5 @@
 import { NodeFault } from '../nodes/node-answer.ts';
+import { ReadAhead } from '../nodes/read-ahead.ts';
 import type { BlockSource } from '../nodes/scan-blocks.ts';
 import { type BlockRef, ChainError, type ScannedBlock } from '../port/chain-adapter.ts';
 import type { RootDoubts } from './root-doubts.ts';
@@ -24,16 +25,18 @@ const ahead = 4;
 /** How often a block may change while it is read. */
 const maxReads = 3;
 
-/** The blocks of one node for one scan, read ahead so that catching up is fast. */
+/** The blocks of one node for one scan. It ends above the head as it was when the scan began. */
 export class TronBlockSource implements BlockSource {
   readonly #options: TronBlockSourceOptions;
-  readonly #last: number;
-  readonly #reading = new Map<number, Promise<ReadBlock | null>>();
-  #read = 0;
+  readonly #blocks: ReadAhead<ReadBlock>;
 
   constructor(options: TronBlockSourceOptions) {
     this.#options = options;
-    this.#last = Math.min(options.head.ref.height, options.maxHeight);
+    this.#blocks = new ReadAhead({
+      last: Math.min(options.head.ref.height, options.maxHeight),
+      ahead,
+      read: (height) => readScannedBlock(options, height),
+    });
   }
 
   async headHeight(): Promise<number> {
@@ -41,42 +44,22 @@ export class TronBlockSource implements BlockSource {
   }
 
   async hashAt(height: number): Promise<string | null> {
-    // The caller doubts the chain, so that blocks read ahead are dropped.
-    this.#reading.clear();
+    this.#blocks.forget();
     return (await this.#options.node.header(height))?.ref.hash ?? null;
   }
 
   /**
-   * Reads the block above another one; null at the end of this scan. The scan ends above the head as it was when the
-   * scan began. It also ends when the node fails after some blocks were read, so that a slow node
-   * loses none of its work.
+   * Reads the block above; null at the end of this scan. A block whose transactions do not give the
+   * root of its header ends a scan that has blocks. Nothing is noted then: the next scan begins with
+   * it.
    */
-  async blockAfter({ height: below }: BlockRef): Promise<ScannedBlock | null> {
-    const height = below + 1;
-    const hasSome = this.#read > 0;
-    if (height > this.#last) return null;
-    for (let next = height; next <= Math.min(this.#last, height + ahead - 1); next += 1) {
-      if (this.#reading.has(next)) continue;
-      const reading = readScannedBlock(this.#options, next);
-      // The error of a block that is never asked for is dropped.
-      reading.catch(() => {});
-      this.#reading.set(next, reading);
-    }
-    const wanted = this.#reading.get(height);
-    this.#reading.delete(height);
-    try {
-      const block = (await wanted) ?? null;
-      if (block?.hasRoot === false) {
-        // Nothing is noted of a block that this scan does not need: the next scan begins with it.
-        if (hasSome) return null;
-        refuseRoot(this.#options, block.scanned);
-      }
-      this.#read += 1;
-      return block?.scanned ?? null;
-    } catch (error) {
-      if (hasSome && error instanceof ChainError) return null;
-      throw error;
-    }
+  async blockAfter({ height }: BlockRef): Promise<ScannedBlock | null> {
+    const { hasSome } = this.#blocks;
+    const block = await this.#blocks.at(height + 1);
+    if (block === null || block.hasRoot) return block?.scanned ?? null;
+    if (hasSome) return null;
+    refuseRoot(this.#options, block.scanned);
+    return block.scanned;
   }
 }
 

@@ -1,3 +1,4 @@
+import type { HttpNode } from '../nodes/http-node.ts';
 import { asList, asObject, NodeFault, unsound } from '../nodes/node-answer.ts';
 import type { Broadcast } from '../port/chain-adapter.ts';
 import {
@@ -24,11 +25,8 @@ import {
   type TronTrial,
 } from './tron-state.ts';
 
-/** A node that takes JSON by POST and answers JSON, in which numbers are kept as text. */
-export interface PostNode {
-  readonly name: string;
-  post(path: string, body: unknown): Promise<unknown>;
-}
+/** A node that takes and answers JSON. Numbers of its answers are kept as text. */
+export type PostNode = Pick<HttpNode, 'name' | 'post'>;
 
 /**
  * Which blocks a question is about: all up to the newest one, or only solid ones, which no reorg

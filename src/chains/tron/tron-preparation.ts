@@ -10,11 +10,11 @@ import type { TronNetwork } from './tron-section.ts';
 import type { TronPrices } from './tron-state.ts';
 import { tryTransfer } from './tron-trial.ts';
 import {
-  bandwidthOf,
   digitsOf,
   encodePayload,
   expirySpreadMs,
   isReservedFrom,
+  mostBandwidthOf,
   referenceTo,
   reservation,
   type TronTx,
@@ -156,7 +156,7 @@ export class TronPreparation {
     tx: Pick<TronTx, 'owner' | 'contract' | 'to' | 'amount'>,
     prices: TronPrices,
   ): Promise<bigint> {
-    const bytes = BigInt(bandwidthOf(tx));
+    const bytes = BigInt(mostBandwidthOf(tx));
     if (sender.address !== this.#options.hotWallet) {
       const { freeBandwidth, bandwidth } = await node.resources(sender.digits);
       if (freeBandwidth >= bytes || bandwidth >= bytes) return 0n;

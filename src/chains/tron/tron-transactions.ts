@@ -35,7 +35,6 @@ export class TronTransactions implements TransactionSigner {
     return this.#hotWallet;
   }
 
-  /** Base58 has one form: letters of another case are another address. */
   isHotWallet(_chain: string, address: string): boolean {
     return address === this.hotWallet();
   }
@@ -65,7 +64,10 @@ export class TronTransactions implements TransactionSigner {
       ['the transaction does not pay from the address of the payment', own === null || own === sender],
       ['a payment from the hot wallet has another key', intent.from !== null || path === hotWalletPath(this.#paths)],
       ['a sweep takes from one address', intent.from === null || intent.from.length === 1],
-      ['a sweep does not bring its coins to the hot wallet', intent.from === null || intent.to === hot],
+      [
+        'a sweep does not bring its coins to the hot wallet',
+        intent.from === null || this.isHotWallet(chain, intent.to),
+      ],
       ['a sweep takes from the hot wallet', intent.from === null || path !== hotWalletPath(this.#paths)],
       ['the owner of the transaction is not the address of its key', own === null || tx.owner === tronDigits(own)],
       ['the recipient (to) of the transaction is not that of the payment', tx.to === tronDigits(intent.to)],
@@ -79,6 +81,7 @@ export class TronTransactions implements TransactionSigner {
       ['the payment has a tag, and the chain has none', intent.tag === null],
       ['the fee limit of the transaction is not for coins, or missing for a token', isCoin === (tx.feeLimit === 0n)],
       ['the fee stated is below the fee limit of the transaction', fee >= tx.feeLimit],
+      ['the fee is below 0', fee >= 0n],
       ['the expiration of the transaction is out of bounds', lifeMs > 0 && lifeMs < longestMs],
       [
         'the expiration of the transaction is not the one stated',

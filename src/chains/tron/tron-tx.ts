@@ -203,9 +203,18 @@ export function openTronTx(hex: string): { readonly txid: string; readonly sende
 
 /** The room that the chain keeps for a result, which it counts as bandwidth. */
 const resultBytes = 64;
+const signatureBytes = 65;
+/** Numbers of the greatest length that the fields have in practice. */
+const longTimeMs = 4_000_000_000_000;
+const longFeeLimit = 15_000_000_000n;
+
+/** Bytes of bandwidth that a signed transaction uses. */
+export function bandwidthOf({ raw }: Pick<SignedBytes, 'raw'>): number {
+  return raw.length / 2 + resultBytes;
+}
 
 /** Bytes of bandwidth that a payment uses once it is signed, at most. */
-export function bandwidthOf(payment: Pick<TronTx, 'owner' | 'contract' | 'to' | 'amount'>): number {
+export function mostBandwidthOf(payment: Pick<TronTx, 'owner' | 'contract' | 'to' | 'amount'>): number {
   const raw = encodeTronTx({
     ...payment,
     refBlockBytes: 'ffff',
@@ -214,13 +223,10 @@ export function bandwidthOf(payment: Pick<TronTx, 'owner' | 'contract' | 'to' | 
     builtAtMs: longTimeMs,
     feeLimit: payment.contract === null ? 0n : longFeeLimit,
   });
-  return joinBytes(messageField(1, raw), messageField(2, new Uint8Array(signatureBytes))).length + resultBytes;
+  return bandwidthOf({
+    raw: bytesToHex(joinBytes(messageField(1, raw), messageField(2, new Uint8Array(signatureBytes)))),
+  });
 }
-
-const signatureBytes = 65;
-/** Numbers of the greatest length that the fields have in practice. */
-const longTimeMs = 4_000_000_000_000;
-const longFeeLimit = 15_000_000_000n;
 
 /** What an attempt reserves. It excludes nothing on the chain; it names the sender and the attempt. */
 export function reservation(sender: string, { id, attempt }: Pick<PaymentIntent, 'id' | 'attempt'>): Reservation {
@@ -241,11 +247,10 @@ export function coinOrderOf(raw: Uint8Array): {
   readonly coins: bigint;
 } {
   try {
-    const contract = messageOf(readFields(raw), 11);
+    const fields = readFields(raw);
     // The owner stands in the first field of all kinds of contracts.
-    const value = readFields(bytesOf(messageOf(contract, 2), 2));
-    const kind = contractOf(readFields(raw))?.kind;
-    const coins = kind === undefined ? 0n : numberOf(value, 3);
+    const value = readFields(bytesOf(messageOf(messageOf(fields, 11), 2), 2));
+    const coins = contractOf(fields) === null ? 0n : numberOf(value, 3);
     return { owner: addressOf(value, 1), to: addressOf(value, 2), coins };
   } catch {
     return { owner: null, to: null, coins: 0n };

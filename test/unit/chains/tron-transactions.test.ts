@@ -14,7 +14,7 @@ import {
 import { SignerKeys } from '../../../src/signer/signer-keys.ts';
 
 const keys = new SignerKeys(new Uint8Array(32).fill(7));
-const network = { chain: 'tron', maxFee: 50_000_000n, maxExpiryMs: 1_800_000 };
+const network = { chain: 'tron', expireAfterSec: 1_800 };
 const signer = new TronTransactions({ network, keys });
 const hot = signer.hotWallet();
 const deposit = await deriveDepositAddress('TRX', keys.accountXpub('TRX'), 5);
@@ -77,7 +77,8 @@ const cases: Record<string, Case> = {
 };
 
 function prepared({ path, tx, fee, reserves, expiresAt }: Case): PreparedTx {
-  return { payload: encodePayload({ path, tx }), reserves, fee, expiresAt };
+  const named = reserves.map((one) => one.replace('attempt:', `attempt:${path === hotPath ? hot : deposit}:`));
+  return { payload: encodePayload({ path, tx }), reserves: named, fee, expiresAt };
 }
 
 /** What is wrong with a payment; 'no transaction' for a payload that is none. */
@@ -112,6 +113,19 @@ describe('TronTransactions', () => {
   it('pays from an address that is no deposit address', () => {
     expect(hot).toMatch(/^T[1-9A-HJ-NP-Za-km-z]{33}$/);
     expect(hot).not.toBe(deposit);
+  });
+
+  it('knows its address by all capitals, and no other', () => {
+    expect(signer.isHotWallet('tron', hot)).toBe(true);
+    for (const other of [deposit, hot.toLowerCase(), hot.toUpperCase(), digits(hot), `${hot} `, '']) {
+      expect(signer.isHotWallet('tron', other)).toBe(false);
+    }
+  });
+
+  it('tells how further attempts are judged: by their expiry, and the time in the bytes', () => {
+    expect(signer.traits).toMatchObject({ exclusive: false, furtherAttempts: 3 });
+    const payment = cases['a payment of coins'] as Case;
+    expect(signer.open('tron', payment.intent, prepared(payment)).builtAtMs).toBe(builtAtMs);
   });
 
   it('refuses chains that are not Tron', () => {
@@ -164,7 +178,6 @@ describe('TronTransactions', () => {
         'nothing paid': { ...changed({ amount: 0n }), intent: { ...sound.intent, amount: isSweep ? sound.fee : 0n } },
         'a fee limit above the fee': changed({ feeLimit: sound.fee + 1n }),
         'the highest fee limit': changed({ feeLimit: 2n ** 63n - 1n }),
-        'a fee above the maximum': { ...sound, fee: network.maxFee + 1n },
         'a negative fee': { ...sound, fee: -1n },
         'no expiration stated': { ...sound, expiresAt: null },
         'a height stated': { ...sound, expiresAt: { height: 100 } },
@@ -216,8 +229,8 @@ describe('TronTransactions', () => {
         return faultsOf({ ...sound, tx: { ...sound.tx, expiresAtMs: timeMs }, expiresAt: { timeMs } });
       };
       expect(lasting(1)).toEqual([]);
-      expect(lasting(network.maxExpiryMs + spreadMs - 1)).toEqual([]);
-      for (const lifeMs of [0, -1, network.maxExpiryMs + spreadMs]) {
+      expect(lasting(network.expireAfterSec * 1_000 + spreadMs - 1)).toEqual([]);
+      for (const lifeMs of [0, -1, network.expireAfterSec * 1_000 + spreadMs]) {
         expect(lasting(lifeMs)).toEqual(['the expiration of the transaction is out of bounds']);
       }
     });

@@ -282,7 +282,7 @@ describe('a signed transaction', () => {
 
 describe('what keeps attempts apart', () => {
   it('names each attempt', () => {
-    expect(reservation({ id: 'p1', attempt: 2 })).toBe('attempt:p1:2');
+    expect(reservation('TFrom', { id: 'p1', attempt: 2 })).toBe('attempt:TFrom:p1:2');
   });
 
   it('spreads expirations evenly, each time the same way', () => {

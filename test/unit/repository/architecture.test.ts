@@ -29,6 +29,7 @@ const layers: Record<string, readonly string[]> = {
   chains: ['base/db', 'chains/networks', 'chains/nodes', 'chains/port'],
   'chains/evm': ['base', 'chains', 'chains/addresses', 'chains/networks', 'chains/nodes', 'chains/port'],
   'chains/sandbox': ['base', 'base/db', 'chains/networks', 'chains/nodes', 'chains/port'],
+  'chains/tron': ['chains', 'chains/addresses', 'chains/networks', 'chains/nodes', 'chains/port'],
   'chains/utxo': ['base', 'chains', 'chains/networks', 'chains/nodes', 'chains/port'],
   'chains/families': ['base/db', 'chains', 'chains/evm', 'chains/networks', 'chains/port', 'chains/utxo'],
   signer: [
