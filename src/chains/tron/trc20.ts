@@ -23,7 +23,7 @@ export function transferCall({ to, amount }: TokenTransfer): string {
   return `${transferMethod}${addressZeros}${to.slice(2)}${amount.toString(16).padStart(64, '0')}`;
 }
 
-/** Reads the transfer of a call; null when its data is no call of `transfer`, in its one encoding. */
+/** Reads the transfer of a call; null for any other data, and for another encoding. */
 export function readTransferCall(data: string): TokenTransfer | null {
   const [, digits, amount] = /^a9059cbb0{24}([0-9a-f]{40})([0-9a-f]{64})$/.exec(data) ?? [];
   return digits === undefined ? null : { to: `41${digits}`, amount: BigInt(`0x${amount}`) };
