@@ -2,7 +2,7 @@ import { toUnits } from '../../base/money.ts';
 import { confirmations, readCommon } from '../networks/common-section.ts';
 import { BadValue, decimalText, type FileSection, oneOf, type Reader, wholeNumber } from '../networks/file-section.ts';
 import type { ChainCoin, LiveNetwork } from '../networks/network-config.ts';
-import { readTokens } from '../networks/token-section.ts';
+import { readTokens } from '../token-section.ts';
 import { chainIdsOf, usualStallSec } from './evm-chain-ids.ts';
 import { plainGas } from './evm-fees.ts';
 

@@ -30,8 +30,8 @@ export class ReadAhead<Block> {
   }
 
   /**
-   * The block at a height; null at the end of the scan. The scan also ends when the node fails after
-   * some blocks were read, so that a slow node loses none of its work.
+   * The block at a height; null at the end of the scan. The scan also ends when the node fails
+   * after some blocks were read, so that a slow node loses none of its work.
    */
   async at(height: number): Promise<Block | null> {
     const { last, ahead, read } = this.#options;

@@ -48,7 +48,7 @@ export function readUint(returned: string, what: string): bigint {
   return BigInt(`0x${returned}`);
 }
 
-/** Reads the transfer of a call; null when its data is no call of `transfer`, in its one encoding. */
+/** Reads the transfer of a call; null for any other data, and for another encoding. */
 export function readTransferCall(data: string): TokenTransfer | null {
   const [, digits, amount] = /^a9059cbb0{24}([0-9a-f]{40})([0-9a-f]{64})$/.exec(data) ?? [];
   return digits === undefined ? null : { to: `41${digits}`, amount: BigInt(`0x${amount}`) };

@@ -54,7 +54,7 @@ const maxHeight = 2 ** 31 - 1;
 const maxTimeMs = 253_402_300_799_999;
 
 /**
- * Reads a whole number of up to 63 bits. Numbers of answers are text, and a number that is 0 is left
+ * Reads a whole number of up to 63 bits. Numbers of answers are text. A number that is 0 is left
  * out of them.
  */
 export function asInt64(value: unknown, what: string): bigint {

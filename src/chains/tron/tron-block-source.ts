@@ -49,9 +49,9 @@ export class TronBlockSource implements BlockSource {
   }
 
   /**
-   * Reads the block above; null at the end of this scan. A block whose transactions do not give the
-   * root of its header ends a scan that has blocks. Nothing is noted then: the next scan begins with
-   * it.
+   * Reads the block above; null at the end of this scan. A block whose transactions do not give
+   * the root of its header ends a scan that has blocks. Nothing is noted then: the next scan begins
+   * with it.
    */
   async blockAfter({ height }: BlockRef): Promise<ScannedBlock | null> {
     const { hasSome } = this.#blocks;

@@ -2,7 +2,7 @@ import { toUnits } from '../../base/money.ts';
 import { confirmations, readByCoin, readCommon } from '../networks/common-section.ts';
 import { BadValue, decimalText, type FileSection, oneOf, type Reader, wholeNumber } from '../networks/file-section.ts';
 import type { ChainCoin, LiveNetwork } from '../networks/network-config.ts';
-import { readTokens } from '../networks/token-section.ts';
+import { readTokens } from '../token-section.ts';
 
 /** The public networks by the last four bytes of their block 0, and a private chain. */
 export type TronNet = keyof typeof chainIds | 'private';

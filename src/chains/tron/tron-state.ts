@@ -2,7 +2,7 @@ import { asList, asObject, unsound } from '../nodes/node-answer.ts';
 import type { Broadcast } from '../port/chain-adapter.ts';
 import { asBoolean, asDigits, asHex, asInt64, asOptionalList, asWord, isNothing } from './tron-answer.ts';
 
-/** An account. One that nobody has paid to yet does not exist on the chain. */
+/** An account. It does not exist on the chain before its first payment. */
 export interface TronAccount {
   /** In sun. */
   readonly balance: bigint;

@@ -42,10 +42,10 @@ const moving: ReadonlySet<string> = new Set(['call', 'create', 'suicide']);
 const staking = /^(freeze|unfreeze|delegate|unDelegate|vote|withdraw|cancel)/;
 
 /**
- * All transfers of a block, in the order of its transactions. Three things are transfers: a
- * TransferContract that succeeded; a Transfer log of a watched token in a transaction that
- * succeeded; and, where contracts are traced, coins of an internal call that was not rejected, in a
- * transaction that succeeded.
+ * All transfers of a block, in the order of its transactions. In a transaction that succeeded three
+ * things are transfers. The first is its TransferContract, the second a Transfer log of a watched
+ * token. The third, where contracts are traced, is the coins of an internal call that was not
+ * rejected.
  *
  * What a transaction orders is read from its own bytes, which its id proves. The keys do not depend
  * on the place in a block, so that a transaction keeps them when a reorg moves it:
@@ -79,7 +79,7 @@ export function transfersOf(
   return found;
 }
 
-/** The coins that a transaction itself sends. Bytes that nobody can read send none. */
+/** The coins that a transaction itself sends. Bytes that cannot be read send none. */
 function ownTransfer(txid: string, raw: Uint8Array): Transfer[] {
   const order = readOrder(raw);
   if (order === null || order.amount <= 0n) return [];

@@ -215,7 +215,7 @@ describe('what is no deposit', () => {
       { raw: rawOf(1n, 'VoteWitnessContract', bytesField(2, hexToBytes(ours)), numberField(3, 9n)) },
     ],
     ['two contracts', { raw: joinBytes(encodeTronTx(order), rawOf(1n, 'TransferContract')) }],
-    ['bytes that nobody can read', { raw: Uint8Array.of(0xff, 0xff, 0xff) }],
+    ['bytes that cannot be read', { raw: Uint8Array.of(0xff, 0xff, 0xff) }],
     ['no bytes', { raw: new Uint8Array() }],
   ];
 

@@ -215,7 +215,7 @@ describe('the bytes of a payment', () => {
     expect(() => decodeTronTx(hexToBytes(raw.replace('5a67080112', '5a67081f12')))).toThrow();
   });
 
-  it('never break the reader, whatever they are', () => {
+  it('at random never break the reader', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         try {

@@ -1,7 +1,7 @@
-import { checkAddress } from '../addresses/address.ts';
-import { BadValue, didYouMean, type FileSection, type Reader } from './file-section.ts';
-import type { ChainCoin } from './network-config.ts';
-import { networkOfChain } from './networks.ts';
+import { checkAddress } from './addresses/address.ts';
+import { BadValue, didYouMean, type FileSection, type Reader } from './networks/file-section.ts';
+import type { ChainCoin } from './networks/network-config.ts';
+import { networkOfChain } from './networks/networks.ts';
 
 /**
  * Reads the contracts of the exchanged tokens, by coin, in the form that the database keeps.
