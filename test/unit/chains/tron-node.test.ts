@@ -137,6 +137,7 @@ describe('an account', () => {
     const owner_permission = { permission_name: 'owner', threshold: 1, keys: [{ address, weight: 1 }] };
     expect(await asking({ address, owner_permission }).account(address, 'solid')).toEqual({
       balance: 0n,
+      isContract: false,
       owners: { threshold: 1n, keys: [{ address, weight: 1n }] },
     });
     expect(await asking({ address, balance: '9007199254740993' }).account(address, 'solid')).toEqual({
@@ -201,6 +202,7 @@ describe('a trial', () => {
       succeeds: true,
       energy: 64_285n,
       penalty: 49_635n,
+      logs: [],
       returned: `${'00'.repeat(31)}01`,
     });
   });
