@@ -142,6 +142,7 @@ describe('an account', () => {
     });
     expect(await asking({ address, balance: '9007199254740993' }).account(address, 'solid')).toEqual({
       balance: 9_007_199_254_740_993n,
+      isContract: false,
       owners: null,
     });
   });
