@@ -843,6 +843,7 @@ CREATE INDEX payment_gas_of ON public.payment USING btree (chain, address) WHERE
 CREATE UNIQUE INDEX payment_gas_once ON public.payment USING btree (chain, address) WHERE ((kind = 'gas'::text) AND (state <> ALL (ARRAY['confirmed'::text, 'dead'::text])));
 CREATE UNIQUE INDEX payment_once ON public.payment USING btree (deposit_id, leg) WHERE (state <> 'dead'::text);
 CREATE INDEX payment_order ON public.payment USING btree (order_id);
+CREATE INDEX payment_paid_twice ON public.payment USING btree (ended_at) WHERE (problem = 'paid_twice'::text);
 CREATE UNIQUE INDEX payment_payout_once ON public.payment USING btree (order_id) WHERE ((kind = 'payout'::text) AND (state <> 'dead'::text));
 CREATE INDEX payment_problem ON public.payment USING btree (problem_since) WHERE ((problem IS NOT NULL) AND (ended_at IS NULL));
 CREATE INDEX payment_ready ON public.payment USING btree (coin, network) WHERE (state = 'ready'::text);

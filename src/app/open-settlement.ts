@@ -187,9 +187,9 @@ function historyTurns(
 
 /** Holds payouts of the assets in which the ledger differs. */
 function holdDifferences(holds: PayoutHolds): NonNullable<ReconciliationsOptions['onCompared']> {
-  return async (lasting, em) => {
+  return async ({ lasting, young }, em) => {
     const assets = await em.find(Currency, {}, { fields: ['coin', 'network'] });
-    const { found, unseen } = reconcileFindings(lasting, assets);
+    const { found, unseen } = reconcileFindings(lasting, young, assets);
     await holds.looked('reconciliation', found, unseen, em);
   };
 }

@@ -61,7 +61,7 @@ export async function openStaffApi(
     new StaffResolver(audit, staff, new StaffChanges(staff, clock)),
     new WebhookResolver(audit, own.endpoints, own.deliveries),
     new OrderViewResolver(orm, clock),
-    new TreasuryResolver(audit, actions),
+    new TreasuryResolver(clock, audit, actions),
   ]);
   const originOf = addressReader(config.TRUSTED_PROXIES, unknownClientWarning(log));
   return createStaffApi(

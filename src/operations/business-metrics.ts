@@ -166,7 +166,7 @@ async function addVenue({ em, gauge }: Metrics): Promise<void> {
   for (const { coin, usd } of positions) held.set({ coin }, usd);
 }
 
-async function addVenueAccounts({ em, gauge, secondsSince }: Metrics): Promise<void> {
+async function addVenueAccounts({ em, now, gauge, secondsSince }: Metrics): Promise<void> {
   const balance = gauge(
     'venue_balance',
     'What the account at an exchange holds, in coins. Of at most 100 coins: first the coins with a difference.',
@@ -184,7 +184,7 @@ async function addVenueAccounts({ em, gauge, secondsSince }: Metrics): Promise<v
     'Seconds since the balances of a watched account were read, or since it is watched.',
     'venue',
   );
-  for (const { venue, isWatched, watchedFrom, openedAt, balancesAt, balances } of await venueAccounts(em)) {
+  for (const { venue, isWatched, watchedFrom, openedAt, balancesAt, balances } of await venueAccounts(em, now)) {
     if (!isWatched) continue;
     age.set({ venue }, secondsSince(balancesAt ?? watchedFrom));
     const shown = [...balances].sort((one, other) => Number(other.differing > 0) - Number(one.differing > 0));

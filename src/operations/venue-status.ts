@@ -4,6 +4,13 @@ import { AppError } from '../base/errors.ts';
 import { formatDecimal } from '../base/money.ts';
 import { type TransferState, TreasuryTransfer } from '../settlement/rows/treasury-transfer.entity.ts';
 import { type MovementPart, VenueMovement } from '../settlement/rows/venue-movement.entity.ts';
+import {
+  freshMs,
+  hasMovementVanished,
+  isDifferenceClear,
+  isMovementOver,
+  mayEndTransfer,
+} from '../settlement/treasury/classifiable.ts';
 
 /** A reading of an account that is older is not current. Accounts are read once a minute. */
 export const venueReadingMaxAgeMs = 300_000;
@@ -27,6 +34,8 @@ export interface VenueBalanceStatus {
   readonly differing: number;
   /** Since when every comparison found a difference. */
   readonly differingSince: Date | null;
+  /** Whether members may classify the difference now. */
+  readonly isClassifiable: boolean;
 }
 
 /** An account at an exchange as workers last read it. */
@@ -51,7 +60,7 @@ type Times<Row, Names extends keyof Row & string> = Omit<Row, Names> & {
 };
 
 /** Reads all accounts at exchanges with their balances, by name. Two statements. */
-export async function venueAccounts(em: EntityManager): Promise<VenueAccountStatus[]> {
+export async function venueAccounts(em: EntityManager, now: Date): Promise<VenueAccountStatus[]> {
   type Account = Omit<VenueAccountStatus, 'balances'>;
   const accounts = await sql<Times<Account, 'watchedFrom' | 'openedAt' | 'listedAt' | 'balancesAt' | 'failingSince'>>(
     em,
@@ -68,8 +77,9 @@ export async function venueAccounts(em: EntityManager): Promise<VenueAccountStat
     `select venue, coin, total::text as total, free::text as free, ${ms('read_at')} as "readAtMs",
             compared_total::text as "comparedTotal", booked::text as booked, in_flight::text as "inFlight",
             (compared_total - in_flight - booked)::text as difference, ${ms('compared_at')} as "comparedAtMs", differing,
-            ${ms('differing_since')} as "differingSinceMs"
-       from venue_balance order by venue, coin`,
+            ${ms('differing_since')} as "differingSinceMs", ${isDifferenceClear('b')} as "isClassifiable"
+       from venue_balance b order by venue, coin`,
+    [new Date(now.getTime() - freshMs)],
   );
   const ofVenue = Map.groupBy(balances, ({ venue }) => venue);
   return accounts.map(({ watchedFromMs, openedAtMs, listedAtMs, balancesAtMs, failingSinceMs, ...account }) => ({
@@ -108,8 +118,6 @@ export interface MovementFilter {
 /** A part of a list, from its beginning, or backwards from its end. */
 export interface ListPart {
   readonly backwards: boolean;
-  /** The row beside which it begins. */
-  /** The row beside which it begins. */
   /** The row beside which it begins. */
   readonly cursor: string | null;
   /** Most rows. */
@@ -165,6 +173,35 @@ async function movementById(em: EntityManager, id: string): Promise<VenueMovemen
 export async function movementsById(em: EntityManager, ids: readonly string[]): Promise<VenueMovement[]> {
   const names = ids.flatMap(nameOf);
   return names.length === 0 ? [] : em.find(VenueMovement, { $or: names });
+}
+
+/** Of these movements, given by their ids, the ones that members may classify now. */
+export async function classifiableMovements(em: EntityManager, ids: readonly string[]): Promise<VenueMovement[]> {
+  const foreign = (await movementsById(em, ids)).filter(({ part }) => part === 'foreign');
+  if (foreign.length === 0) return [];
+  const rows = await sql<{ venue: string; wholeMs: string | number | null }>(
+    em,
+    `select venue, ${ms('listed_whole_at')} as "wholeMs" from venue_account`,
+  );
+  const whole = new Map(rows.map(({ venue, wholeMs }) => [venue, dateOf(wholeMs)]));
+  return foreign.filter(
+    (movement) => isMovementOver(movement) || hasMovementVanished(movement, whole.get(movement.venue) ?? null),
+  );
+}
+
+/** Of these transfers, given by their ids, the ones whose rest members may call a cost now. */
+export async function endableTransfers(
+  em: EntityManager,
+  ids: readonly string[],
+  now: Date,
+): Promise<TreasuryTransfer[]> {
+  const transfers = await em.find(TreasuryTransfer, { id: { $in: [...ids] } });
+  const names = transfers.map(({ movementKind: kind, ...transfer }) => movementId({ ...transfer, kind }));
+  const movements = new Map((await movementsById(em, names)).map((one) => [movementId(one), one]));
+  return transfers.filter((transfer, index) => {
+    const movement = movements.get(names[index] ?? '');
+    return movement !== undefined && mayEndTransfer(transfer, movement, now);
+  });
 }
 
 /** Reads the transfers of movements, which are given by their ids. */

@@ -114,7 +114,7 @@ function useProposed() {
   };
 }
 
-/** Ends a transfer that has a problem. */
+/** Ends a transfer that has a problem, or of which nothing arrived. */
 function accepting(entry: Entry, rest: string): Action {
   return {
     name: 'Accept the rest',
@@ -283,8 +283,8 @@ function CoinRow(props: { balance: Balance; account: Account; hasUnbooked: boole
         <Badge tone={tone}>{state}</Badge>
       </td>
       <td className="number">
-        {openedAt === null || difference === null || !isLasting(balance) ? null : hasUnbooked ? (
-          <span className="muted small">its movements come first</span>
+        {openedAt === null || difference === null || !isLasting(balance) ? null : !balance.isClassifiable ? (
+          <span className="muted small">{hasUnbooked ? 'its movements come first' : 'compared again in a minute'}</span>
         ) : (
           <Decision
             entry={{ venue, coin, amount: difference }}
@@ -354,7 +354,8 @@ function Transfers(props: Pick<TreasuryQuery['treasury'], 'open' | 'returned'>):
 }
 
 function TransferRow({ transfer }: { transfer: Transfer }): ReactNode {
-  const { venue, movementKind, coin, network, chain, state, problem, amount, createdAt, movement } = transfer;
+  const { venue, movementKind, coin, network, chain, state, problem, amount, createdAt, movement, isClassifiable } =
+    transfer;
   const sides = [words(venue), `hot wallet on ${chain}`];
   const [from, to] = movementKind === 'WITHDRAWAL' ? sides : sides.toReversed();
   const entry: Entry = { venue, kind: movementKind, reference: movement.reference };
@@ -389,7 +390,7 @@ function TransferRow({ transfer }: { transfer: Transfer }): ReactNode {
         <Ago at={createdAt} />
       </td>
       <td className="number">
-        {problem === null ? null : (
+        {!isClassifiable ? null : (
           <Decision entry={entry} version={rest} action={accepting(entry, `${rest} ${coin}`)} />
         )}
       </td>
@@ -451,9 +452,8 @@ function Movements({ foreign, undecided }: Pick<TreasuryQuery, 'foreign' | 'unde
 
 /** A movement that is none of ours, or not decided yet. */
 function MovementItem({ movement, isForeign = false }: { movement: Movement; isForeign?: boolean }): ReactNode {
-  const { venue, kind, reference, coin, network, txid, isInternal, address, tag, amount, state, told, at } = movement;
-  // Of a word that the gateway does not know, members find out what it means.
-  const isOver = state === 'DONE' || state === 'LOCKED' || state === 'UNKNOWN';
+  const { venue, kind, reference, coin, network, txid, isInternal, address, tag, amount, told, at } = movement;
+  const { isClassifiable } = movement;
   const tone: Tone = !isForeign ? 'idle' : kind === 'WITHDRAWAL' ? 'bad' : 'warn';
   const what = `${phrase(kind)} of ${amount} ${coin} at ${words(venue)}`;
   return (
@@ -476,7 +476,7 @@ function MovementItem({ movement, isForeign = false }: { movement: Movement; isF
           </>
         )}
         {told}
-        {isForeign && !isOver ? ', not over' : ''}
+        {isForeign && !isClassifiable ? ', not over' : ''}
         {isInternal ? ', inside the exchange' : ''}
         <br />
         <span className="muted small">
@@ -495,7 +495,9 @@ function MovementItem({ movement, isForeign = false }: { movement: Movement; isF
       {isForeign ? (
         <Decision
           entry={{ venue, kind, reference }}
-          action={isOver ? classifying('Classify', { venue, kind, reference }, `The ${what} is none of ours.`) : null}
+          action={
+            isClassifiable ? classifying('Classify', { venue, kind, reference }, `The ${what} is none of ours.`) : null
+          }
         />
       ) : null}
     </li>

@@ -90,7 +90,9 @@ export function momentsOf(order: OrderView): Moment[] {
   } of order.payments) {
     const name = `${words(kind)}${leg === 'EXCESS' ? ' of the excess' : ''}`;
     add(createdAt, 'money', `${name} of ${amount} ${coin} decided`, { text: `To ${address}` });
-    add(sentAt, 'money', `${name} sent`, { tone: 'accent', txid: attempts.at(-1)?.txid ?? null, url });
+    const shown =
+      attempts.findLast(({ minedHeight, deadAt }) => minedHeight !== null && deadAt === null) ?? attempts.at(-1);
+    add(sentAt, 'money', `${name} sent`, { tone: 'accent', text: attemptText(shown), txid: shown?.txid ?? null, url });
     add(endedAt, 'money', `${name} ${state === 'CONFIRMED' ? 'confirmed' : 'ended'}`, {
       tone: state === 'CONFIRMED' ? 'good' : 'bad',
       text: problem,
@@ -121,4 +123,14 @@ export function momentsOf(order: OrderView): Moment[] {
   // At the same moment, a deposit comes before the move that it causes.
   const rank = ({ what, kind }: Moment): number => (what === 'Created' ? 0 : kind === 'move' ? 2 : 1);
   return moments.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : rank(a) - rank(b)));
+}
+
+/** Which attempt a payment is at, from the second on, and when a waiting one expires. */
+function attemptText(attempt: OrderView['payments'][number]['attempts'][number] | undefined): string | null {
+  if (!attempt) return null;
+  const { attempt: number, minedHeight, deadAt, expiresAt, expiresAtHeight } = attempt;
+  const isWaiting = minedHeight === null && deadAt === null;
+  const expiry = expiresAt ?? (expiresAtHeight === null ? null : `block ${expiresAtHeight}`);
+  const parts = [number > 1 ? `attempt ${number}` : null, isWaiting && expiry ? `expires at ${expiry}` : null];
+  return parts.filter((part) => part !== null).join(', ') || null;
 }

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { orderMoves } from './order-moves.ts';
 import type { Tally } from './report.ts';
 import { countRows } from './snapshot.ts';
 
@@ -24,13 +25,7 @@ export const exchangeTrades = `
   exchange_moved as materialized (
     select o.client_id, o.leg = 'sale' as is_sale, c.coin, sum(c.amount) as amount
       from venue_order o
-      cross join lateral (
-        select o.base as coin, case o.side when 'buy' then o.filled else -o.filled end as amount
-        union all
-        select o.quote, case o.side when 'buy' then -o.cost else o.cost end
-        union all
-        select fee ->> 'coin', -(fee ->> 'amount')::numeric from jsonb_array_elements(o.fees) as fee
-      ) as c
+      cross join lateral ${orderMoves('o')} as c
      where o.state = 'closed' group by 1, 2, 3
   ), exchange_said as (
     select client_id, sell_coin as coin, -sell_amount as amount from venue_trade where outcome = 'filled'

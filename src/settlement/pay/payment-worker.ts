@@ -34,6 +34,7 @@ import {
 } from './payment-writer.ts';
 import { notHeldSql } from './payout-holds.ts';
 import { PayoutLimitExceeded, type PayoutLimits } from './payout-limits.ts';
+import { pastExpiry } from './signed-attempts.ts';
 
 export interface PaymentWorkerOptions {
   readonly orm: MikroORM;
@@ -357,7 +358,7 @@ export class PaymentWorker {
 
   /**
    * Requests signatures for the stored transactions and stores the bytes. A transaction that must
-   * not go out any more is revoked instead. Once the signer has signed it, revoking is too late,
+   * not go out any more, or that has expired, is revoked instead. Once the signer has signed it, revoking is too late,
    * because an earlier process may have broadcast it. Transactions after an abandoned one are
    * revoked too, because they would wait behind its nonce gap. Only a refusal counts as a try: a
    * revoked transaction is built anew after `retrySec`. Once the time is over, an unavailable
@@ -365,9 +366,11 @@ export class PaymentWorker {
    */
   async #sign(turn: ChainTurn, prepared: readonly PaymentWithAttempts[]): Promise<readonly PaymentWithAttempts[]> {
     if (prepared.length === 0) return [];
-    const { lease, hasTime } = turn;
+    const { adapter, lease, hasTime } = turn;
     const { transactions, writer } = this.#options;
     const payments = prepared.map(({ payment }) => payment);
+    const newest = prepared.map(({ alive }) => newestOf(alive));
+    const expired = await pastExpiry(adapter, this.#options.clock.now(), newest);
     let mayGoOut = await writer.mayGoOut(payments);
     let lookedAt = performance.now();
     const signed: Signed[] = [];
@@ -378,7 +381,7 @@ export class PaymentWorker {
         lookedAt = performance.now();
       }
       const attempt = newestOf(alive);
-      const isWanted = mayGoOut.has(payment.id) && !hasGap;
+      const isWanted = mayGoOut.has(payment.id) && !hasGap && !expired.has(attempt);
       const answer = await (isWanted ? transactions.sign(payment, attempt) : transactions.revoke(payment, attempt));
       if (answer === 'unavailable') {
         await writer.problem(lease, payment.id, 'signer_unavailable', retrySec);

@@ -208,9 +208,12 @@ function isSurplus({ check, difference }: ReconcileRow): boolean {
 /**
  * Converts a reconciliation into findings. A difference that names no asset of ours concerns all
  * assets. A surplus on a chain is reported to staff as a difference, but opens no hold.
+ *
+ * @param young differences that may still be explained: they open no hold, and end none.
  */
 export function reconcileFindings(
   rows: readonly ReconcileRow[],
+  young: readonly ReconcileRow[],
   assets: readonly LedgerAsset[],
 ): { readonly found: readonly HoldFinding[]; readonly unseen: (asset: LedgerAsset) => boolean } {
   const differing = rows.filter(({ difference }) => difference !== '0');
@@ -222,7 +225,10 @@ export function reconcileFindings(
       const name = `${check}: ${subject}: ${difference}`;
       return (named.length === 0 ? [null] : named).map((asset) => ({ asset, name, detail: name }));
     });
-  return { found, unseen: ({ network }) => silent.has(networkById(network)?.chain ?? '') };
+  const waiting = new Set(young.flatMap(({ check, subject }) => assetsOf(check, subject, assets).map(keyOf)));
+  const unseen = (asset: LedgerAsset): boolean =>
+    silent.has(networkById(asset.network)?.chain ?? '') || waiting.has(keyOf(asset));
+  return { found, unseen };
 }
 
 /** The assets that a row names. A venue names coins; all other checks name assets. */

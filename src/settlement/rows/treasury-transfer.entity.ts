@@ -6,14 +6,14 @@ import type { MovementKind } from '../../exchanges/exchange.ts';
  * - `sent`: it is on its chain.
  * - `arrived`: it was seen where it goes, and is not final, not credited or locked there.
  * - `done`: both sides are booked.
- * - `returned`: it ended without effect.
+ * - `returned`: it ended without effect. Of a deposit, the coins are back at the hot wallet.
  */
 export type TransferState = 'asked' | 'sent' | 'arrived' | 'done' | 'returned';
 
 /**
  * - `short_arrival`: less arrived than left.
  * - `not_arrived`: nothing has arrived a day after a withdrawal that the exchange calls paid, or
- *   three days after another one.
+ *   three days after another one. Or nothing was credited three days after a deposit.
  * - `arrived_after_end`: it arrived although the exchange says that it gave the coins back.
  */
 export type TransferProblem = 'short_arrival' | 'not_arrived' | 'arrived_after_end';

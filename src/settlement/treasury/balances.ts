@@ -1,12 +1,16 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { sql } from '../../base/db/sql.ts';
 import type { Holdings } from '../../exchanges/exchange.ts';
+import { orderMoves } from '../../ledger/reconcile/order-moves.ts';
 
-/** A state of the orders at an exchange. Two that are equal have nothing between them. */
-export interface MarketStamp {
-  /** Orders whose fate is not known. */
-  readonly unknown: number;
-  readonly orders: string;
+/** The orders of open trades at an exchange at one moment, by id. */
+export type MarketStamp = ReadonlyMap<string, MarketOrder>;
+
+interface MarketOrder {
+  /** `sent`: its fate is not known. */
+  readonly state: 'sent' | 'closed' | 'void';
+  /** The coins that it is known to move. */
+  readonly coins: readonly string[];
 }
 
 /**
@@ -17,16 +21,49 @@ const openTradesSql = `
   union
   select order_id from trade where venue = ? and state = 'intended'`;
 
-/** The state of our orders at an exchange. */
+/** Reads the orders of open trades at an exchange. */
 export async function marketStamp(em: EntityManager, venue: string): Promise<MarketStamp> {
-  const [row] = await sql<MarketStamp>(
+  const rows = await sql<MarketOrder & { readonly id: string }>(
     em,
-    `select count(*) filter (where o.state = 'sent')::int as unknown,
-            coalesce(string_agg(o.id || o.state, ',' order by o.id), '') as orders
+    `select o.id, o.state,
+            array[o.base, o.quote]
+              || array(select fee ->> 'coin' from jsonb_array_elements(coalesce(o.fees, '[]')) as fee) as coins
        from (${openTradesSql}) as v join venue_order o on o.client_id = v.client_id`,
     [venue, venue],
   );
-  return row ?? { unknown: 0, orders: '' };
+  return new Map(rows.map(({ id, ...order }) => [id, order]));
+}
+
+/** The coins of orders whose fate is not known, or that changed between two stamps. */
+export function movingCoins(before: MarketStamp, after: MarketStamp): ReadonlySet<string> {
+  const moving = new Set<string>();
+  for (const id of new Set([...before.keys(), ...after.keys()])) {
+    const [one, other] = [before.get(id), after.get(id)];
+    if (one?.state === other?.state && one?.state !== 'sent') continue;
+    for (const coin of [...(one?.coins ?? []), ...(other?.coins ?? [])]) moving.add(coin);
+  }
+  return moving;
+}
+
+/** Ended trades whose fees tell in which coins an exchange takes fees. */
+const tradesForFees = 200;
+
+/** The coins in which an exchange took fees lately. An order may move them as well. */
+async function feeCoins(em: EntityManager, venue: string): Promise<string[]> {
+  const rows = await sql<{ coin: string }>(
+    em,
+    `with trades as (
+       (select client_id from venue_trade where venue = ? and squared_at is not null
+         order by squared_at desc limit ${tradesForFees})
+       union all
+       select client_id from venue_trade where venue = ? and squared_at is null
+     )
+     select distinct fee ->> 'coin' as coin
+       from trades t join venue_order o on o.client_id = t.client_id and o.state = 'closed'
+       cross join lateral jsonb_array_elements(o.fees) as fee`,
+    [venue, venue],
+  );
+  return rows.map(({ coin }) => coin);
 }
 
 /**
@@ -43,14 +80,7 @@ const inFlightSql = `
       from (${openTradesSql}) as v
       cross join lateral (
         select c.coin, c.amount
-          from venue_order o
-          cross join lateral (
-            select o.base as coin, case o.side when 'buy' then o.filled else -o.filled end as amount
-            union all
-            select o.quote, case o.side when 'buy' then -o.cost else o.cost end
-            union all
-            select fee ->> 'coin', -(fee ->> 'amount')::numeric from jsonb_array_elements(o.fees) as fee
-          ) as c
+          from venue_order o cross join lateral ${orderMoves('o')} as c
          where o.client_id = v.client_id and o.state = 'closed'
         union all
         select l.coin, -l.amount
@@ -82,73 +112,87 @@ export interface Comparison {
 }
 
 /**
- * Stores balances, and compares them with the books in one snapshot, unless an order moved
- * meanwhile. A coin that the exchange does not show is held no more.
+ * Stores balances, and compares them with the books in one snapshot. A coin that an order may have
+ * moved meanwhile is not compared. A coin that the exchange does not show is held no more.
  */
 export async function compareBalances(orm: MikroORM, comparison: Comparison): Promise<void> {
-  const { venue, holdings, readAt, before, now } = comparison;
+  const { venue, readAt, before } = comparison;
   await orm.em.fork().transactional(async (em) => {
     await sql(em, 'select from venue_account where venue = ? for update', [venue]);
     const after = await marketStamp(em, venue);
-    const isCalm = before.unknown === 0 && after.unknown === 0 && before.orders === after.orders;
-    await sql(
-      em,
-      `with given as (
-         select * from jsonb_to_recordset(?::jsonb) as g (coin text, total numeric, free numeric)
-       ), held as (
-         select coin, total, free from given
-         union all
-         select coin, 0, 0 from venue_balance where venue = ? and coin not in (select coin from given)
-       )
-       insert into venue_balance as b (venue, coin, total, free, read_at)
-       select ?, coin, total, free, ? from held
-       on conflict (venue, coin) do update
-          set total = excluded.total, free = excluded.free, read_at = excluded.read_at
-        where b.read_at <= excluded.read_at`,
-      [JSON.stringify(holdings), venue, venue, readAt],
-    );
-    if (isCalm) {
-      await sql(
-        em,
-        `with booked as (
-           select coin, sum(amount) as amount from ledger_line where account = ? group by coin
-         ), moving as (
-           ${inFlightSql}
-         ), coins as (
-           select coin from venue_balance where venue = ? union select coin from booked union select coin from moving
-         ), found as (
-           select c.coin, coalesce(b.total, 0) as total, coalesce(b.free, 0) as free,
-                  coalesce(k.amount, 0) as booked, coalesce(m.amount, 0) as in_flight
-             from coins c
-             left join venue_balance b on b.venue = ? and b.coin = c.coin
-             left join booked k on k.coin = c.coin
-             left join moving m on m.coin = c.coin
-         )
-         insert into venue_balance as b
-                (venue, coin, total, free, read_at, compared_total, booked, in_flight, compared_at, differing,
-                differing_since, same_amount)
-         select ?, coin, total, free, ?, total, booked, in_flight, ?,
-                (total - in_flight <> booked)::int, case when total - in_flight <> booked then ?::timestamptz end,
-                (total - in_flight <> booked)::int
-           from found
-         on conflict (venue, coin) do update
-            set compared_total = excluded.compared_total, booked = excluded.booked, in_flight = excluded.in_flight,
-                compared_at = excluded.compared_at,
-                differing = case when excluded.differing = 0 then 0
-                                 when sign(b.compared_total - b.in_flight - b.booked)
-                                      = sign(excluded.compared_total - excluded.in_flight - excluded.booked)
-                                 then b.differing + 1 else 1 end,
-                differing_since = case when excluded.differing = 0 then null
-                                       when sign(b.compared_total - b.in_flight - b.booked)
-                                            = sign(excluded.compared_total - excluded.in_flight - excluded.booked)
-                                       then b.differing_since else excluded.differing_since end,
-                same_amount = case when excluded.differing = 0 then 0
-                                   when b.compared_total - b.in_flight - b.booked
-                                        = excluded.compared_total - excluded.in_flight - excluded.booked
-                                   then b.same_amount + 1 else 1 end`,
-        [`venue:${venue}`, ...Array<string>(8).fill(venue), readAt, now, now],
-      );
-    }
-    if (isCalm) await sql(em, 'update venue_account set balances_at = ? where venue = ?', [readAt, venue]);
+    const moving = movingCoins(before, after);
+    const left = moving.size === 0 ? [] : [...moving, ...(await feeCoins(em, venue))];
+    await storeBalances(em, comparison);
+    await compareCoins(em, comparison, left);
+    if (left.length > 0) return;
+    await sql(em, 'update venue_account set balances_at = ? where venue = ?', [readAt, venue]);
   });
+}
+
+async function storeBalances(em: EntityManager, { venue, holdings, readAt }: Comparison): Promise<void> {
+  await sql(
+    em,
+    `with given as (
+       select * from jsonb_to_recordset(?::jsonb) as g (coin text, total numeric, free numeric)
+     ), held as (
+       select coin, total, free from given
+       union all
+       select coin, 0, 0 from venue_balance where venue = ? and coin not in (select coin from given)
+     )
+     insert into venue_balance as b (venue, coin, total, free, read_at)
+     select ?, coin, total, free, ? from held
+     on conflict (venue, coin) do update
+        set total = excluded.total, free = excluded.free, read_at = excluded.read_at
+      where b.read_at <= excluded.read_at`,
+    [JSON.stringify(holdings), venue, venue, readAt],
+  );
+}
+
+/** Compares the stored balances with the books, but for the coins that are left out. */
+async function compareCoins(
+  em: EntityManager,
+  { venue, readAt, now }: Comparison,
+  left: readonly string[],
+): Promise<void> {
+  await sql(
+    em,
+    `with booked as (
+       select coin, sum(amount) as amount from ledger_line where account = ? group by coin
+     ), moving as (
+       ${inFlightSql}
+     ), coins as (
+       select coin from venue_balance where venue = ? union select coin from booked union select coin from moving
+     ), found as (
+       select c.coin, coalesce(b.total, 0) as total, coalesce(b.free, 0) as free,
+              coalesce(k.amount, 0) as booked, coalesce(m.amount, 0) as in_flight
+         from coins c
+         left join venue_balance b on b.venue = ? and b.coin = c.coin
+         left join booked k on k.coin = c.coin
+         left join moving m on m.coin = c.coin
+        where c.coin not in (select jsonb_array_elements_text(?::jsonb))
+     )
+     insert into venue_balance as b
+            (venue, coin, total, free, read_at, compared_total, booked, in_flight, compared_at, differing,
+            differing_since, same_amount)
+     select ?, coin, total, free, ?, total, booked, in_flight, ?,
+            (total - in_flight <> booked)::int, case when total - in_flight <> booked then ?::timestamptz end,
+            (total - in_flight <> booked)::int
+       from found
+     on conflict (venue, coin) do update
+        set compared_total = excluded.compared_total, booked = excluded.booked, in_flight = excluded.in_flight,
+            compared_at = excluded.compared_at,
+            differing = case when excluded.differing = 0 then 0
+                             when sign(b.compared_total - b.in_flight - b.booked)
+                                  = sign(excluded.compared_total - excluded.in_flight - excluded.booked)
+                             then b.differing + 1 else 1 end,
+            differing_since = case when excluded.differing = 0 then null
+                                   when sign(b.compared_total - b.in_flight - b.booked)
+                                        = sign(excluded.compared_total - excluded.in_flight - excluded.booked)
+                                   then b.differing_since else excluded.differing_since end,
+            same_amount = case when excluded.differing = 0 then 0
+                               when b.compared_total - b.in_flight - b.booked
+                                    = excluded.compared_total - excluded.in_flight - excluded.booked
+                               then b.same_amount + 1 else 1 end`,
+    [`venue:${venue}`, ...Array<string>(7).fill(venue), JSON.stringify(left), venue, readAt, now, now],
+  );
 }

@@ -8,7 +8,7 @@ import { TreasuryTransfer } from '../rows/treasury-transfer.entity.ts';
 import { VenueMovement } from '../rows/venue-movement.entity.ts';
 import { chainOfName } from './exchange-networks.ts';
 import { bookCredit, bookSource, settleTransfer } from './transfer-entries.ts';
-import { assetOf, newTransfer, type Round, txidForms, unseenMs } from './transfers.ts';
+import { assetOf, doubtMs, newTransfer, type Round, txidForms, unseenMs } from './transfers.ts';
 
 /** Transactions that a chain is asked about at once. */
 const looksAtOnce = 50;
@@ -17,7 +17,6 @@ const looksAtOnce = 50;
  * in case that a node was wrong.
  */
 const againMs = 3_600_000;
-const doubtMs = 3 * 86_400_000;
 
 const none = new Big('0');
 
@@ -37,7 +36,8 @@ export async function lookForSpends(
   now: Date,
 ): Promise<Look[]> {
   const { chain } = adapter;
-  const nowMs = now.getTime();
+  const again = new Date(now.getTime() - againMs);
+  const doubted = new Date(now.getTime() - doubtMs);
   const coins = catalogue.assetsOf(chain).map(({ coin }) => coin);
   const rows = await sql<{ txid: string; network: string | null; is_payment: boolean }>(
     em,
@@ -49,9 +49,10 @@ export async function lookForSpends(
         and (m.part = 'open'
              or m.part = 'foreign' and m.looked_at < ? and m.seen_at > ?
              or m.part = 'transfer' and t.chain = ?
-                and (t.state not in ('done', 'returned') and t.problem is null or m.changed_at > t.updated_at))
+                and (t.state not in ('done', 'returned') and t.problem is null or m.changed_at > t.updated_at
+                     or t.state = 'returned' and t.entries = 0 and m.looked_at < ? and m.seen_at > ?))
       group by m.txid order by min(m.looked_at) nulls first, min(m.at), m.txid limit ${looksAtOnce}`,
-    [chain, JSON.stringify(coins), new Date(nowMs - againMs), new Date(nowMs - doubtMs), chain],
+    [chain, JSON.stringify(coins), again, doubted, chain, again, doubted],
   );
   const looks: Look[] = [];
   for (const { txid, network, is_payment: isPayment } of rows) {
@@ -82,7 +83,7 @@ export async function noteLooks(em: EntityManager, looks: readonly Look[], now: 
   );
 }
 
-/** Takes what transactions took from the hot wallet to the deposits at the exchange that name them. */
+/** Turns what transactions took from the hot wallet into transfers to the exchange. */
 export async function takeLooks(round: Round, looks: readonly Look[]): Promise<void> {
   // All of them first, in the order in which a reading of the account locks them.
   const named = await round.em.find(
@@ -103,8 +104,10 @@ async function takeLook(round: Round, look: Look, movements: readonly VenueMovem
   const { spend } = look;
   const transfers = await transfersOf(round, look, movements);
   if (spend === null) {
-    // A reorg or the mempool dropped it.
-    for (const transfer of transfers.values()) if (transfer.entries === 0) transfer.state = 'asked';
+    // A reorg or the mempool dropped it. What the exchange refused as well has ended.
+    for (const [{ state }, transfer] of transfers) {
+      if (transfer.entries === 0) transfer.state = state === 'returned' ? 'returned' : 'asked';
+    }
     return;
   }
   const gas = catalogue.gasCoin(chain);
@@ -116,7 +119,7 @@ async function takeLook(round: Round, look: Look, movements: readonly VenueMovem
   }
 }
 
-/** The transfers of movements, with those that begin now. A movement without one is judged. */
+/** The transfers of movements, also the new ones. A movement without one is judged. */
 async function transfersOf(
   { em, adapter: { chain }, catalogue, to, now }: Round,
   { spend, isPayment }: Look,

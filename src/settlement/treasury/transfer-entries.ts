@@ -9,7 +9,7 @@ import type { VenueMovement } from '../rows/venue-movement.entity.ts';
 const tolerated = '0.0001';
 /** After this time a paid withdrawal should have arrived. */
 const lateMs = 86_400_000;
-/** An exchange may review a withdrawal for some days. */
+/** An exchange may review a withdrawal or a deposit for some days. */
 const reviewMs = 3 * 86_400_000;
 const none = new Big('0');
 
@@ -85,27 +85,59 @@ export function settleTransfer(
   const isWhole = isAccepted || (hasArrived && left.gt(none) && rest.abs().lte(left.times(tolerated)));
   const bookings = writeOff(transfer, isWhole ? rest : none, now);
   transfer.problem = null;
-  if (movement.state === 'returned' && transfer.movementKind === 'withdrawal') {
+  const isWithdrawal = transfer.movementKind === 'withdrawal';
+  if (isWithdrawal && movement.state === 'returned') {
     transfer.state = 'returned';
     if (hasArrived && !isAccepted) transfer.problem = 'arrived_after_end';
   } else if (isWhole) {
-    const isOpen = transfer.movementKind === 'deposit' && movement.state === 'locked';
+    const isOpen = !isWithdrawal && movement.state === 'locked';
     transfer.state = isOpen ? 'arrived' : movement.state === 'returned' ? 'returned' : 'done';
   } else if (hasArrived) {
     transfer.state = 'arrived';
     transfer.problem = 'short_arrival';
-  } else if (movement.state === 'returned') {
-    transfer.state = 'returned';
   } else if (isSeen) transfer.state = 'arrived';
-  else if (transfer.movementKind === 'withdrawal' && isLate(transfer, movement, now)) {
-    transfer.problem = 'not_arrived';
-  } else if (transfer.movementKind === 'withdrawal') transfer.state = movement.txid === null ? 'asked' : 'sent';
+  else if (hasEndedUnbooked(transfer)) return bookings;
+  else if (isLate(transfer, movement, now)) transfer.problem = 'not_arrived';
+  else if (isWithdrawal) transfer.state = movement.txid === null ? 'asked' : 'sent';
+  // An exchange that refuses a deposit sends the coins back.
+  else if (transfer.state === 'returned') transfer.state = 'sent';
   if ([transfer.state, transfer.problem, transfer.entries].join(' ') !== before) transfer.updatedAt = now;
   return bookings;
 }
 
-function isLate({ createdAt }: TreasuryTransfer, { state }: Pick<VenueMovement, 'state'>, now: Date): boolean {
-  return now.getTime() - createdAt.getTime() >= (state === 'done' ? lateMs : reviewMs);
+/** Whether a transfer ended with nothing booked: by members, or because its coins never left. */
+function hasEndedUnbooked({ state, entries }: TreasuryTransfer): boolean {
+  return state === 'returned' && entries === 0;
+}
+
+/**
+ * Ends a transfer that has a problem, as members decided: what is in transit becomes a cost. A
+ * later arrival or credit is booked all the same.
+ */
+export function endTransfer(
+  transfer: TreasuryTransfer,
+  movement: Pick<VenueMovement, 'state' | 'txid'>,
+  now: Date,
+): Booking[] {
+  if (transfer.entries === 0) {
+    transfer.state = 'returned';
+    transfer.problem = null;
+    transfer.updatedAt = now;
+    return [];
+  }
+  transfer.acceptedRest = formatDecimal(inTransit(transfer));
+  return settleTransfer(transfer, movement, false, now);
+}
+
+function isLate(
+  { movementKind, createdAt }: TreasuryTransfer,
+  { state }: Pick<VenueMovement, 'state'>,
+  now: Date,
+): boolean {
+  const ageMs = now.getTime() - createdAt.getTime();
+  if (movementKind === 'withdrawal') return ageMs >= (state === 'done' ? lateMs : reviewMs);
+  // What is credited waits for its chain only.
+  return state !== 'done' && state !== 'locked' && ageMs >= reviewMs;
 }
 
 function writeOff(transfer: TreasuryTransfer, amount: Big, now: Date): Booking[] {

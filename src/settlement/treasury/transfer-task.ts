@@ -11,7 +11,7 @@ import type { ChainTask } from '../turns/chain-task.ts';
 import { bookArrivals } from './arrivals.ts';
 import type { OnTreasuryCrashPoint } from './crash-points.ts';
 import { type Look, lookForSpends, noteLooks, takeLooks } from './hand-spends.ts';
-import { lateMs, type Round } from './transfers.ts';
+import { doubtMs, lateMs, type Round } from './transfers.ts';
 
 export interface TransferTaskOptions {
   readonly orm: MikroORM;
@@ -72,17 +72,22 @@ export class TransferTask implements ChainTask {
 
   /** One cheap statement for the many runs without anything to do. */
   async #hasWork(em: EntityManager, chain: string): Promise<boolean> {
+    const nowMs = this.#options.clock.now().getTime();
     const [row] = await sql<{ has_work: boolean }>(
       em,
       `select (
          exists (select from deposit where chain = ? and purpose = 'funding' and state = 'mined')
          or exists (select from treasury_transfer where chain = ? and state not in ('done', 'returned'))
          or exists (select from venue_movement where kind = 'deposit' and part = 'open')
+         or exists (select from treasury_transfer t
+                      join venue_movement m on m.venue = t.venue and m.kind = t.movement_kind and m.reference = t.reference
+                     where t.chain = ? and t.movement_kind = 'deposit'
+                       and (m.changed_at > t.updated_at or t.state = 'returned' and t.entries = 0 and t.created_at > ?))
          or exists (select from treasury_transfer t join deposit d on d.chain = t.chain and d.coin = t.coin
                      where t.chain = ? and t.state = 'returned' and t.created_at > ? and t.arrived = 0 and t.booked_amount = 0
                        and d.purpose = 'funding' and d.transfer_id is null and d.seen_at > t.created_at)
        ) as has_work`,
-      [chain, chain, chain, new Date(this.#options.clock.now().getTime() - lateMs)],
+      [chain, chain, chain, new Date(nowMs - doubtMs), chain, new Date(nowMs - lateMs)],
     );
     return row?.has_work === true;
   }

@@ -21,6 +21,8 @@ export interface Round {
 
 /** How long a deposit at the exchange may wait for its transaction to be found. */
 export const unseenMs = 600_000;
+/** How long a deposit is asked about again for which no transaction was found. */
+export const doubtMs = 3 * 86_400_000;
 /** How long an ended transfer may still see an arrival. */
 export const lateMs = 30 * 86_400_000;
 

@@ -5,26 +5,22 @@ import { sql } from '../../base/db/sql.ts';
 import { AppError } from '../../base/errors.ts';
 import { Big, formatDecimal, isStorable, parseDecimal } from '../../base/money.ts';
 import { type MovementKind, movementKinds } from '../../exchanges/exchange.ts';
-import {
-  type Account,
-  book,
-  bookAll,
-  type LedgerLine,
-  lastingComparisons,
-  line,
-  minus,
-  slowTransferMs,
-} from '../../ledger/ledger.ts';
+import { type Account, book, bookAll, type LedgerLine, line, minus } from '../../ledger/ledger.ts';
 import { venueAccount } from '../rows/liquidity-venue.ts';
 import type { StaffAction, VenueClass } from '../rows/staff-action.entity.ts';
 import { TreasuryTransfer } from '../rows/treasury-transfer.entity.ts';
 import { VenueMovement } from '../rows/venue-movement.entity.ts';
-import { inTransit, settleTransfer } from './transfer-entries.ts';
+import {
+  freshMs,
+  hasMovementVanished,
+  isDifferenceClear,
+  isMovementOver,
+  mayEndTransfer,
+  unclearMovements,
+} from './classifiable.ts';
+import { endTransfer } from './transfer-entries.ts';
 
 // What two members decide about our account at an exchange. Each runs in the caller's transaction.
-
-/** What the members know when they decide. An older comparison may lack something. */
-const freshMs = 300_000;
 
 /** The account of the books against which each class stands. */
 const accounts: Readonly<Record<VenueClass, Account>> = {
@@ -136,12 +132,13 @@ export async function classifyVenueEntry(em: EntityManager, action: StaffAction,
       { lockMode: LockMode.PESSIMISTIC_WRITE },
     );
     if (transfer) return acceptRest(em, transfer, kind, now);
-    if (await hasVanished(em, venue, movementKind, reference)) return;
   }
-  const { coin, amount, name } =
+  const found =
     movementKind !== null && reference !== null
       ? await classifiedMovement(em, venue, movementKind, reference)
       : { ...(await classifiedDifference(em, venue, action, now)), name: `${action.coin}:${id}` };
+  if (found === null) return;
+  const { coin, amount, name } = found;
   const asset = { coin, network: venue };
   await book(em, {
     kind: 'venue_other',
@@ -163,40 +160,13 @@ export async function classifyVenueEntry(em: EntityManager, action: StaffAction,
 }
 
 async function acceptRest(em: EntityManager, transfer: TreasuryTransfer, kind: VenueClass, now: Date): Promise<void> {
-  const { venue, movementKind, reference, problem } = transfer;
+  const { venue, movementKind, reference } = transfer;
   const movement = await em.findOneOrFail(VenueMovement, { venue, kind: movementKind, reference });
-  if (problem === null && !isLost(transfer, movement, now)) {
+  if (!mayEndTransfer(transfer, movement, now)) {
     throw notPossible(`the transfer of ${movementKind} ${reference} has no problem to decide`);
   }
   if (kind !== 'cost') throw notPossible("what a transfer lost on its way is a 'cost'");
-  transfer.acceptedRest = formatDecimal(inTransit(transfer));
-  await bookAll(em, settleTransfer(transfer, movement, false, now));
-}
-
-/**
- * Whether a withdrawal is over at the exchange, and nothing of it was seen for long. An exchange
- * may have moved it inside, without a word of it.
- */
-function isLost({ state, createdAt }: TreasuryTransfer, movement: VenueMovement, now: Date): boolean {
-  const isOver = movement.kind === 'withdrawal' && movement.state === 'done';
-  const isUnseen = state === 'asked' || state === 'sent';
-  return isOver && isUnseen && now.getTime() - createdAt.getTime() >= slowTransferMs;
-}
-
-/**
- * Ends a movement that has not ended and that no list has shown for a day: nothing is booked for
- * it. What it did to the balance is a difference.
- */
-async function hasVanished(em: EntityManager, venue: string, kind: MovementKind, reference: string): Promise<boolean> {
-  const rows = await sql(
-    em,
-    `update venue_movement m set part = 'none' from venue_account a
-      where a.venue = m.venue and m.venue = ? and m.kind = ? and m.reference = ? and m.part = 'foreign'
-        and m.state in ('pending', 'unknown') and m.read_at < a.listed_whole_at - interval '1 day'
-     returning m.reference`,
-    [venue, kind, reference],
-  );
-  return rows.length > 0;
+  await bookAll(em, endTransfer(transfer, movement, now));
 }
 
 /** The amount is what the account has more by it. */
@@ -205,12 +175,16 @@ interface Classified {
   readonly amount: Big;
 }
 
+/**
+ * What a movement did to the account. Null for one that has not ended and that no list has shown
+ * for a day: nothing is booked for it, and what it did is a difference.
+ */
 async function classifiedMovement(
   em: EntityManager,
   venue: string,
   kind: MovementKind,
   reference: string,
-): Promise<Classified & { readonly name: string }> {
+): Promise<(Classified & { readonly name: string }) | null> {
   const movement = await em.findOne(
     VenueMovement,
     { venue, kind, reference },
@@ -220,9 +194,16 @@ async function classifiedMovement(
   if (movement.part !== 'foreign') {
     throw notPossible(`only a movement that is none of ours is classified, and this one is '${movement.part}'`);
   }
-  // What the exchange means by a word that is not known, members have found out.
-  const isOver = movement.state === 'done' || movement.state === 'locked' || movement.state === 'unknown';
-  if (!isOver) {
+  const [account] = await sql<{ whole: string | null }>(
+    em,
+    'select listed_whole_at as whole from venue_account where venue = ?',
+    [venue],
+  );
+  if (hasMovementVanished(movement, account?.whole ? new Date(account.whole) : null)) {
+    movement.part = 'none';
+    return null;
+  }
+  if (!isMovementOver(movement)) {
     throw notPossible(`the ${kind} is not over at ${venue} ('${movement.told}'); wait until it is`);
   }
   movement.part = 'classified';
@@ -238,11 +219,12 @@ async function classifiedDifference(
 ): Promise<Classified> {
   const { coin, amount } = action;
   if (coin === null || amount === null) throw new Error('the proposal names no difference');
+  const { openedAt } = await lockVenueAccount(em, venue);
+  if (openedAt === null) throw notPossible(`the account at ${venue} is not in the books yet; open it first`);
   const [unclear] = await sql<{ kind: string; reference: string }>(
     em,
-    `select kind, reference from venue_movement
-      where venue = ? and coin = ? and part in ('open', 'foreign')
-        and (kind = 'withdrawal' or state in ('done', 'locked')) limit 1`,
+    `select m.* from venue_balance b cross join lateral (${unclearMovements('b')}) as m
+      where b.venue = ? and b.coin = ? limit 1`,
     [venue, coin],
   );
   if (unclear) {
@@ -250,17 +232,13 @@ async function classifiedDifference(
       `${unclear.kind} ${unclear.reference} of ${coin} is not classified yet and may be the difference; classify it first`,
     );
   }
-  const [row] = await sql<{ difference: string; same_amount: number }>(
+  const [row] = await sql<{ difference: string; is_clear: boolean }>(
     em,
-    `select (compared_total - in_flight - booked)::text as difference,
-            case when compared_at > ? and not exists (
-                   select from ledger_transaction x join ledger_line l on l.transaction_id = x.id
-                    where x.at > venue_balance.compared_at and l.account = ? and l.coin = venue_balance.coin
-                 ) then same_amount else 0 end as same_amount
-       from venue_balance where venue = ? and coin = ? and compared_at is not null for update`,
-    [new Date(now.getTime() - freshMs), venueAccount(venue), venue, coin],
+    `select (compared_total - in_flight - booked)::text as difference, ${isDifferenceClear('b')} as is_clear
+       from venue_balance b where venue = ? and coin = ? and compared_at is not null for update`,
+    [new Date(now.getTime() - freshMs), venue, coin],
   );
-  if (!row || row.same_amount < lastingComparisons || !new Big(row.difference).eq(amount)) {
+  if (!row?.is_clear || !new Big(row.difference).eq(amount)) {
     const present = row ? formatDecimal(row.difference) : '0';
     throw notPossible(
       `the difference of ${coin} at ${venue} is ${present}, not ${formatDecimal(amount)}, or it was not found twice in a row yet`,

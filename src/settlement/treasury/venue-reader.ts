@@ -3,9 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { sql } from '../../base/db/sql.ts';
 import { errorMembers, type Log } from '../../base/log.ts';
 import { Big, formatDecimal } from '../../base/money.ts';
-import { checkAddress } from '../../chains/addresses/address.ts';
-import { keyForms } from '../../chains/addresses/key-forms.ts';
-import type { ChainAdapter, Holding } from '../../chains/port/chain-adapter.ts';
+import type { ChainAdapter } from '../../chains/port/chain-adapter.ts';
 import {
   ExchangeRefusal,
   ExchangeUnavailable,
@@ -20,6 +18,8 @@ import { VenueMovement } from '../rows/venue-movement.entity.ts';
 import { compareBalances, marketStamp } from './balances.ts';
 import type { OnTreasuryCrashPoint } from './crash-points.ts';
 import { chainOfName } from './exchange-networks.ts';
+import { updated } from './listed.ts';
+import { hotWallets, type Targets } from './targets.ts';
 import { bookSource, settleTransfer } from './transfer-entries.ts';
 import { newTransfer, unseenMs } from './transfers.ts';
 
@@ -58,13 +58,6 @@ const unaskedMs = 7_200_000;
 const batch = 200;
 
 const none = new Big('0');
-
-/** A hot wallet that a withdrawal of a coin can go to. */
-interface Target {
-  readonly chain: string;
-  readonly coin: string;
-  readonly network: string;
-}
 
 /**
  * Reads the account at the exchange once a minute for all workers: the lists of deposits and
@@ -174,7 +167,7 @@ export class VenueReader {
   }
 
   async #storeAll(movements: readonly Movement[], began: Date): Promise<void> {
-    const targets = await this.#targets();
+    const targets = await hotWallets(this.#options);
     for (let start = 0; start < movements.length; start += batch) {
       await this.#store(movements.slice(start, start + batch), targets, began);
     }
@@ -295,66 +288,6 @@ export class VenueReader {
     await compareBalances(orm, { venue: source.name, holdings, readAt, before, now: clock.now() });
     await onCrashPoint('venue.compared');
   }
-
-  /** The hot wallets, by their addresses. */
-  async #targets(): Promise<Targets> {
-    const { adapters, catalogue } = this.#options;
-    const wallets: { chain: string; wallet: Holding }[] = [];
-    for (const { chain, hotWallet } of adapters.values()) {
-      const adapter = adapters.get(chain);
-      if (adapter) wallets.push({ chain, wallet: await hotWallet.call(adapter) });
-    }
-    return new Targets(wallets, catalogue);
-  }
-}
-
-/** The hot wallets that coins can be withdrawn to. */
-class Targets {
-  readonly #wallets: readonly { readonly chain: string; readonly wallet: Holding }[];
-  readonly #catalogue: CurrencyCatalogue;
-
-  constructor(wallets: readonly { readonly chain: string; readonly wallet: Holding }[], catalogue: CurrencyCatalogue) {
-    this.#wallets = wallets;
-    this.#catalogue = catalogue;
-  }
-
-  /** The ones that an address names, for a coin. Chains of one family share addresses. */
-  of(coin: string, address: string, tag: string | null): Target[] {
-    return this.#wallets.flatMap(({ chain, wallet }) => {
-      const asset = this.#catalogue.assetsOf(chain).find((one) => one.coin === coin);
-      if (!asset) return [];
-      const { network } = asset;
-      const check = checkAddress(network, address, tag);
-      const own = new Set(keyForms(network, wallet.address).split(' '));
-      // An address of another kind of chain has no other forms here.
-      const forms = check.ok ? keyForms(network, check.address).split(' ') : [address];
-      const isSame = forms.some((form) => own.has(form));
-      const isTagged = wallet.tag === null || wallet.tag === tag;
-      return isSame && isTagged ? [{ chain, coin, network }] : [];
-    });
-  }
-}
-
-/** Takes what a list shows now into a stored movement. */
-function updated(row: VenueMovement, movement: Movement, began: Date, now: Date): VenueMovement {
-  const { atMs, kind, reference, ...told } = movement;
-  const { isInternal, coin, network, txid, address, tag, amount, fee, state } = row;
-  const before = { isInternal, coin, network, txid, address, tag, amount: plain(amount), fee: plain(fee), state };
-  const after = { ...told, amount: plain(told.amount), fee: plain(told.fee) };
-  const isChanged = Object.entries(before).some(([name, value]) => after[name as keyof typeof before] !== value);
-  row.readAt = began;
-  if (!isChanged) return row;
-  // What is classified, or goes to a hot wallet, is not judged again.
-  if (row.part === 'none' && row.state === 'returned' && told.state !== 'returned') row.part = 'open';
-  if (told.state === 'returned' && (row.part === 'foreign' || (row.part === 'open' && kind === 'withdrawal'))) {
-    row.part = 'none';
-  }
-  Object.assign(row, told, { changedAt: now });
-  return row;
-}
-
-function plain(amount: string): string {
-  return formatDecimal(new Big(amount));
 }
 
 /** Books what a withdrawal to a hot wallet has taken from the account by now. */

@@ -26,7 +26,7 @@ export function venueCommands(program: Command): void {
   const venue = program.command('venue').description('our account at the exchange, as workers last read it');
   verb(venue, 'balances', 'show what the account holds of each coin, and the books beside it').action(
     async ({ json }) => {
-      const accounts = await withServices(({ orm }) => venueAccounts(orm.em.fork()));
+      const accounts = await withServices(({ orm }) => venueAccounts(orm.em.fork(), systemClock.now()));
       print({ balances: accounts.flatMap(balanceFields) }, json);
     },
   );
@@ -68,7 +68,7 @@ export function venueCommands(program: Command): void {
   ).action(async ({ json }) => {
     const found = await withServices(async ({ orm }) => {
       const em = orm.em.fork();
-      const accounts = await venueAccounts(em);
+      const accounts = await venueAccounts(em, systemClock.now());
       const foreign = await venueMovements(em, { kind: 'withdrawal', part: 'foreign' }, firstListed);
       const held = (await Promise.all(accounts.map(({ venue: name }) => heldCoins(orm.em.fork(), name)))).flat();
       return { report: await reconcileVenues(orm), accounts, held, foreign: foreign.map(movementId) };

@@ -13,6 +13,7 @@ import {
   Root,
 } from 'type-graphql';
 import type { AuditLog } from '../../accounts/staff/audit/audit-log.ts';
+import type { Clock } from '../../base/clock.ts';
 import {
   movementId,
   treasuryTransfers,
@@ -117,13 +118,17 @@ export class VenueBalanceType {
   @Field(() => DateTime, { nullable: true, description: 'When they were compared.' })
   comparedAt!: Date | null;
 
-  @Field(() => Int, {
-    description: 'How many comparisons in a row found this difference. From 2 on it can be classified.',
-  })
+  @Field(() => Int, { description: 'How many comparisons in a row found too much, or too little.' })
   differing!: number;
 
   @Field(() => DateTime, { nullable: true, description: 'Since when every comparison found a difference.' })
   differingSince!: Date | null;
+
+  @Field(() => Boolean, {
+    description:
+      'Whether `treasuryClassify` accepts the difference now: two comparisons in a row found the same amount, and no movement of the coin may be it.',
+  })
+  isClassifiable!: boolean;
 }
 
 @ObjectType('VenueAccount', { description: 'Our account at an exchange, as workers last read it.' })
@@ -318,10 +323,12 @@ const venueArg = { description: "The exchange: 'kraken'." };
 
 @Resolver(() => TreasuryType)
 export class TreasuryResolver {
+  readonly #clock: Clock;
   readonly #audit: AuditLog;
   readonly #actions: StaffActions;
 
-  constructor(audit: AuditLog, actions: StaffActions) {
+  constructor(clock: Clock, audit: AuditLog, actions: StaffActions) {
+    this.#clock = clock;
     this.#audit = audit;
     this.#actions = actions;
   }
@@ -334,7 +341,7 @@ export class TreasuryResolver {
 
   @FieldResolver(() => [VenueAccountType], { description: 'Accounts that are or were read, by exchange.' })
   accounts(@Ctx() { em }: GraphqlContext): Promise<VenueAccountStatus[]> {
-    return venueAccounts(em);
+    return venueAccounts(em, this.#clock.now());
   }
 
   @FieldResolver(() => TreasuryTransferConnectionType, { description: 'Transfers, newest first.' })
@@ -436,6 +443,13 @@ export class VenueMovementResolver {
   transfer(@Root() movement: VenueMovement, @Ctx() { loaders }: GraphqlContext): Promise<TreasuryTransfer | null> {
     return movement.part === 'transfer' ? loaders.movementTransfer.load(movementId(movement)) : Promise.resolve(null);
   }
+
+  @FieldResolver(() => Boolean, {
+    description: 'Whether `treasuryClassify` accepts it now. Of the side of a transfer, see the transfer.',
+  })
+  async isClassifiable(@Root() movement: VenueMovement, @Ctx() { loaders }: GraphqlContext): Promise<boolean> {
+    return movement.part === 'foreign' && (await loaders.classifiable.load(movementId(movement))) !== null;
+  }
 }
 
 @Resolver(() => TreasuryTransferType)
@@ -446,6 +460,13 @@ export class TreasuryTransferResolver {
     const movement = await loaders.movement.load(movementId({ venue, kind, reference }));
     if (!movement) throw new Error(`the movement of transfer ${transfer.id} is gone`);
     return movement;
+  }
+
+  @FieldResolver(() => Boolean, {
+    description: 'Whether `treasuryClassify` accepts its rest in transit as a cost now.',
+  })
+  async isClassifiable(@Root() { id }: TreasuryTransfer, @Ctx() { loaders }: GraphqlContext): Promise<boolean> {
+    return (await loaders.endable.load(id)) !== null;
   }
 
   @FieldResolver(() => [DepositType], {

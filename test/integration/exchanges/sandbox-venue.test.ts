@@ -117,6 +117,13 @@ describe.each([
       }),
     );
 
+  /** A person sends 0.25 BTC of the hot wallet to the exchange. */
+  async function send(): Promise<string> {
+    const to = (await store.read())?.addresses.BTC?.address ?? '';
+    const amounts = { amount: 25_000_000n, fee: 1_000n, busyBlocks: 10 };
+    return gateway.settlement.sandbox.spend('bitcoin', { from: hot, to, tag: null, contract: null, ...amounts });
+  }
+
   const credit = () =>
     store.change((state) =>
       takeIn(state, {
@@ -219,9 +226,9 @@ describe.each([
 
   it('credits what a person sends out of the hot wallet, and nothing before its blocks', async () => {
     const before = await balance();
-    const sent = await json('send', '--coin', 'BTC', '--network', 'BTC', '--amount', '0.25');
+    const txid = await send();
     await step();
-    expect(await only('deposit')).toMatchObject({ txid: sent.txid, amount: '0.25', state: 'pending' });
+    expect(await only('deposit')).toMatchObject({ txid, amount: '0.25', state: 'pending' });
     await gateway.mine('BTC', 2);
     await step();
     expect((await only('deposit')).state).toBe('pending');
@@ -231,12 +238,12 @@ describe.each([
     await other.step();
     expect((await only('deposit')).state).toBe('done');
     expect(await changed(before)).toBe('0.25');
-    const spent = await gateway.settlement.adapters.get('bitcoin')?.spent?.(sent.txid);
+    const spent = await gateway.settlement.adapters.get('bitcoin')?.spent?.(txid);
     expect(spent?.amounts).toEqual([{ contract: null, amount: 25_000_000n }]);
   });
 
   it('forgets a deposit whose transaction was dropped before its blocks', async () => {
-    const { txid } = await json('send', '--coin', 'BTC', '--network', 'BTC', '--amount', '0.25');
+    const txid = await send();
     await step();
     expect(await list('deposit')).toHaveLength(1);
     await gateway.settlement.sandbox.drop('bitcoin', txid);
@@ -269,14 +276,19 @@ describe.each([
       expect(code).not.toBe(0);
       return errors;
     };
-    const tooMuch = await refused('withdraw', '--coin', 'BTC', '--network', 'BTC', '--amount', '1000000');
+    const withdrawing = (network: string, amount: string) =>
+      refused('withdraw', '--coin', 'BTC', '--network', network, '--amount', amount);
+    const [tooMuch, tooLittle, elsewhere, gone, unknown] = await Promise.all([
+      withdrawing('BTC', '1000000'),
+      withdrawing('BTC', '0.00000001'),
+      withdrawing('LTC', '1'),
+      refused('credit', '--coin', 'BTC', '--amount', '-1000000'),
+      refused('fault', 'earthquake'),
+    ]);
     expect(tooMuch).toContain('BTC only');
-    expect(await refused('withdraw', '--coin', 'BTC', '--network', 'BTC', '--amount', '0.00000001')).toContain(
-      'the fee',
-    );
-    expect(await refused('withdraw', '--coin', 'BTC', '--network', 'LTC', '--amount', '1')).toContain('no BTC on LTC');
-    expect(await refused('credit', '--coin', 'BTC', '--amount', '-1000000')).toContain('BTC only');
-    const unknown = await refused('fault', 'earthquake');
+    expect(tooLittle).toContain('the fee');
+    expect(elsewhere).toContain('no BTC on LTC');
+    expect(gone).toContain('BTC only');
     for (const known of Object.keys(venueFaults)) expect(unknown).toContain(known);
   });
 

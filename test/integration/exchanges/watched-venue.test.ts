@@ -49,10 +49,8 @@ describe.each(loopbackVenues)('the books of an account at $name', ({ name, cash 
     return new Big(await watched.booked('treasury_cost', coin)).minus(costs[coin] ?? '0').toFixed();
   }
 
-  const classify = (kind: MovementKind, reference: string, to: VenueClass) =>
-    watched.decide({ action: 'venue_classify', venue: name, venueSubject: { kind, reference }, class: to });
-  const classifyDifference = (coin: string, amount: string, to: VenueClass) =>
-    watched.decide({ action: 'venue_classify', venue: name, venueSubject: { coin, amount }, class: to });
+  const classify = (kind: MovementKind, reference: string, to: VenueClass) => watched.classify({ kind, reference }, to);
+  const classifyDifference = (coin: string, amount: string, to: VenueClass) => watched.classify({ coin, amount }, to);
 
   async function held(): Promise<string[]> {
     const coins = await heldCoins(watched.gateway.app.orm.em.fork(), name);
@@ -247,7 +245,8 @@ describe.each(loopbackVenues)('the books of an account at $name', ({ name, cash 
       await watched.turn(2);
       expect(await watched.differences()).toEqual([]);
       expect(await items('venue_foreign')).toBe(0);
-      await watched.turn(11);
+      watched.gateway.clock.advance(600_000);
+      await watched.turn(2);
       expect(await items('venue_foreign')).toBe(1);
       expect(await watched.differences()).toEqual([`venue_balance BTC on ${name} 2`]);
       await classify('deposit', reference, 'trading');
@@ -321,14 +320,13 @@ describe.each(loopbackVenues)('the books of an account at $name', ({ name, cash 
   });
 
   describe('in real time, as the exchange trades', () => {
-    // Each on a clock that is right: orders and lists are asked for by real time.
-    beforeEach(async () => {
+    // On a clock that is right until the last test: orders and lists are asked for by real time.
+    beforeAll(async () => {
       watched = await WatchedVenue.open({ name, cash }, new RunningClock());
-      await noteBooks();
     });
-    afterEach(async () => {
-      await expectBookedOnce().finally(() => watched?.stop());
-    });
+    afterAll(() => watched?.stop());
+    beforeEach(noteBooks);
+    afterEach(expectBookedOnce);
 
     const ordered = (from: string, to: string, amount: number) =>
       watched.gateway.order({

@@ -1,7 +1,8 @@
 import { ChainError } from '../../../src/chains/port/chain-adapter.ts';
 import { ExchangeRefusal, ExchangeUnavailable, type MovementKind } from '../../../src/exchanges/exchange.ts';
 import { FundingAccount } from '../../../src/exchanges/funding-account.ts';
-import { isVenueHeld } from '../../../src/settlement/treasury/held-coins.ts';
+import { heldCoins, isVenueHeld } from '../../../src/settlement/treasury/held-coins.ts';
+import { usedChains } from '../../support/exchanges/account-books.ts';
 import { WatchedGateway } from '../../support/exchanges/watched-account.ts';
 
 // Attacks on the books of the account at the exchange. Each test says what must hold.
@@ -11,29 +12,36 @@ const txidOf = (number: number) => number.toString(16).padStart(64, '0');
 
 describe('attacks on the account at the exchange', () => {
   let watched: WatchedGateway;
-  beforeEach(async () => {
+  beforeAll(async () => {
     watched = await WatchedGateway.start();
     await watched.open();
   });
-  afterEach(() => watched?.stop());
+  beforeEach(() => watched.next());
+  // Each test ends with books that agree, and no coin held.
+  afterEach(async () => {
+    watched.account.answerAgain();
+    await watched.turn(2);
+    expect(await watched.differences()).toEqual([]);
+    expect(await heldCoins(watched.gateway.app.orm.em.fork(), 'kraken')).toEqual([]);
+  });
+  afterAll(() => watched?.stop());
 
-  const classify = (venueSubject: object, as: 'capital' | 'trading' | 'cost') =>
-    watched.decide({ action: 'venue_classify', venue: 'kraken', venueSubject, class: as });
   const isHeld = (...coins: string[]) => isVenueHeld(watched.gateway.app.orm.em.fork(), 'kraken', coins);
 
   it('A: dust that a stranger sends to the exchange holds no payouts', async () => {
-    watched.credit('BTC', 'BTC', '0.00001', { txid: txidOf(1) });
-    await watched.turn(15);
+    const reference = watched.credit('BTC', 'BTC', '0.00001', { txid: txidOf(1) });
+    await watched.turn();
     watched.gateway.clock.advance(3_600_000);
     await watched.turn(2);
     await watched.gateway.settlement.reconciliations?.runIfDue();
     expect(
       await watched.gateway.query('select coin, network, detail from payout_hold where closed_at is null'),
     ).toEqual([]);
+    await watched.classify({ kind: 'deposit', reference }, 'capital');
   });
 
   it('B: a shortage that grows holds trades', async () => {
-    for (let minute = 0; minute < 30; minute++) {
+    for (let minute = 0; minute < 10; minute++) {
       watched.account.add('USDT', '-100');
       await watched.turn();
     }
@@ -41,6 +49,8 @@ describe('attacks on the account at the exchange', () => {
       differences: 1,
       held: true,
     });
+    await watched.turn();
+    await watched.classify({ coin: 'USDT', amount: '-1000' }, 'cost');
   });
 
   it('C: a withdrawal of a thief is seen while the list of deposits is too long', async () => {
@@ -54,20 +64,187 @@ describe('attacks on the account at the exchange', () => {
       return movements.call(account, kind, sinceMs);
     };
     gateway.clock.advance(86_400_000);
-    await watched.withdraw('BTC', 'BTC', { gross: '2', fee: '0.0005', address: stranger, state: 'done' });
-    await watched.turn(30);
+    const reference = await watched.withdraw('BTC', 'BTC', {
+      gross: '2',
+      fee: '0.0005',
+      address: stranger,
+      state: 'done',
+    });
+    await watched.turn(5);
     expect(await isHeld('BTC')).toBe(true);
+    await watched.classify({ kind: 'withdrawal', reference }, 'cost');
   });
 
   it('D: a foreign withdrawal is booked once, also when its difference was classified first', async () => {
     const reference = await watched.withdraw('BTC', 'BTC', { gross: '2', fee: '0.0005', address: stranger });
     await watched.turn(3);
-    await classify({ coin: 'BTC', amount: '-2' }, 'cost').catch(() => {});
+    await watched.classify({ coin: 'BTC', amount: '-2' }, 'cost').catch(() => {});
     watched.account.change(reference, { state: 'done', told: 'Success' });
     await watched.turn(2);
-    await classify({ kind: 'withdrawal', reference }, 'cost').catch(() => {});
-    expect(await watched.booked('treasury_cost', 'BTC')).toBe('2');
+    await watched.classify({ kind: 'withdrawal', reference }, 'cost').catch(() => {});
+    expect(await watched.added('treasury_cost', 'BTC')).toBe('2');
   });
+
+  it('F: a transfer that the exchange refuses at once is booked', async () => {
+    const txid = await watched.spend('BTC', 'BTC', '0.5');
+    await watched.mine('BTC');
+    watched.credit('BTC', 'BTC', '0.5', { txid, state: 'returned', told: '7' });
+    await watched.turn(5);
+    expect(await watched.differences()).toEqual([]);
+    await watched.arrive('BTC', 'BTC', '0.5');
+    await watched.mine('BTC');
+    await watched.turn(2);
+  });
+
+  it('G: members can end a foreign withdrawal whose state the dialect does not know', async () => {
+    const reference = await watched.withdraw('BTC', 'BTC', {
+      ...{ gross: '2', fee: '0.0005', address: stranger, state: 'unknown', told: 'Success return' },
+    });
+    await watched.turn(2);
+    watched.gateway.clock.advance(30 * 86_400_000);
+    await watched.turn(3);
+    await watched.classify({ kind: 'withdrawal', reference }, 'cost');
+    expect(await isHeld('BTC')).toBe(false);
+  });
+
+  it('G: members can end a foreign withdrawal that the exchange lists no more', async () => {
+    const reference = await watched.withdraw('BTC', 'BTC', { gross: '2', fee: '0.0005', address: stranger });
+    await watched.turn(2);
+    await expect(watched.classify({ kind: 'withdrawal', reference }, 'cost')).rejects.toThrow(/wait until it is$/);
+    watched.account.hidden.add(reference);
+    watched.account.add('BTC', '2');
+    for (let day = 0; day < 3; day++) {
+      watched.gateway.clock.advance(86_400_000);
+      await watched.turn(2);
+    }
+    expect(await isHeld('BTC')).toBe(true);
+    await watched.classify({ kind: 'withdrawal', reference }, 'cost');
+    expect(await isHeld('BTC')).toBe(false);
+    expect(await watched.differences()).toEqual([]);
+  });
+
+  it('H: members can end a withdrawal that stays pending and never arrives', async () => {
+    const reference = await watched.withdraw('BTC', 'BTC', { gross: '2', fee: '0.0005' });
+    await watched.turn(2);
+    watched.gateway.clock.advance(4 * 86_400_000);
+    await watched.turn(3);
+    expect(await watched.transfers()).toEqual([{ reference, state: 'asked', problem: 'not_arrived' }]);
+    await watched.classify({ kind: 'withdrawal', reference }, 'cost');
+    expect(await watched.booked('transit', 'BTC')).toBe('0');
+    expect(await watched.differences()).toEqual([]);
+  });
+
+  it('H: members can end a withdrawal that never arrives', async () => {
+    const reference = await watched.withdraw('BTC', 'BTC', {
+      ...{ gross: '2', fee: '0.0005', txid: txidOf(9), state: 'done', told: 'Success' },
+    });
+    await watched.turn(2);
+    watched.gateway.clock.advance(30 * 86_400_000);
+    await watched.turn(3);
+    await watched.classify({ kind: 'withdrawal', reference }, 'cost');
+    expect(await watched.booked('transit', 'BTC')).toBe('0');
+  });
+
+  it('I: a foreign withdrawal to an address of another family is noted', async () => {
+    const reference = await watched.withdraw('USDT', 'TRC20', {
+      ...{ gross: '2000', fee: '1', address: '0xde709f2102306220921060314715629080e2fb77', state: 'done' },
+    });
+    await watched.turn();
+    expect(await isHeld('USDT')).toBe(true);
+    await watched.classify({ kind: 'withdrawal', reference }, 'cost');
+    await watched.turn(2);
+  });
+
+  it('P: a worker without the key credits arrivals while another worker watches', async () => {
+    const { gateway } = watched;
+    await watched.arrive('BTC', 'BTC', '1');
+    await watched.mine('BTC');
+    for (let minute = 0; minute < 35; minute++) {
+      gateway.clock.advance(60_000);
+      // The other worker reads the account. This one holds the chain, and its settings name no key.
+      await watched.treasury.reader?.runIfDue();
+      await gateway.tick();
+    }
+    expect(await watched.entries()).toEqual(['funding']);
+  });
+
+  it('Q: a difference that is explained since its comparison is not classified', async () => {
+    const reference = await watched.withdraw('BTC', 'BTC', { gross: '1.0005', fee: '0.0005' });
+    watched.account.hidden.add(reference);
+    await watched.turn(3);
+    watched.account.hidden.clear();
+    watched.account.holdings = async () => {
+      throw new ExchangeUnavailable('silent');
+    };
+    await watched.turn();
+    expect(await watched.entries()).toEqual(['transfer_out']);
+    await expect(watched.classify({ coin: 'BTC', amount: '-1.0005' }, 'cost')).rejects.toThrow();
+    watched.account.answerAgain();
+    watched.account.change(reference, { state: 'returned' });
+    watched.account.add('BTC', '1.0005');
+    await watched.turn(2);
+  });
+
+  it('R: a transfer is found after the node of its chain was away for half an hour', async () => {
+    const { gateway, treasury } = watched;
+    const txid = await watched.spend('USDT', 'ERC20', '100');
+    await watched.mine('ERC20');
+    const reference = watched.credit('USDT', 'Tether USD (ERC20)', '100', { txid });
+    const ethereum = watched.adapter('ERC20');
+    const { spent } = ethereum;
+    if (!spent) throw new Error('this chain tells no spends');
+    ethereum.spent = async () => {
+      throw new ChainError('unreachable', 'the node does not answer');
+    };
+    for (let minute = 0; minute < 30; minute++) {
+      gateway.clock.advance(60_000);
+      await gateway.tick();
+      await treasury.reader?.runIfDue();
+      for (const adapter of usedChains.map((chain) => gateway.settlement.adapters.get(chain))) {
+        if (!adapter) continue;
+        const [row] = await gateway.query<{ fence: string }>(
+          'select fence::text as fence from chain_state where chain = $1',
+          [adapter.chain],
+        );
+        const lease = { chain: adapter.chain, fence: row?.fence ?? '' };
+        await treasury.transfers.run(adapter, lease).catch((error) => expect(error).toBeInstanceOf(ChainError));
+      }
+    }
+    ethereum.spent = spent;
+    await watched.turn(3);
+    const [row] = await gateway.query('select part from venue_movement where reference = $1', [reference]);
+    expect(row).toEqual({ part: 'transfer' });
+  });
+
+  it('S: a withdrawal by a network that the gateway does not run is no transfer on another chain', async () => {
+    const reference = await watched.withdraw('USDT', 'ERC20', {
+      ...{ gross: '101', fee: '1', network: 'BASE', txid: txidOf(3), state: 'done' },
+    });
+    await watched.turn(2);
+    expect(await watched.transfers()).toEqual([]);
+    watched.gateway.clock.advance(7_200_000);
+    await watched.turn();
+    await watched.classify({ kind: 'withdrawal', reference }, 'cost');
+    await watched.turn(2);
+  });
+
+  it('J: the words of a refusal are stored, also with a NUL in them', async () => {
+    watched.account.movements = async () => {
+      throw new ExchangeRefusal('refused', 'EGeneral:Permission denied \u0000');
+    };
+    await watched.turn();
+    const [row] = await watched.gateway.query('select failing_since is not null as failing from venue_account');
+    expect(row).toEqual({ failing: true });
+  });
+});
+
+describe('attacks that leave much behind, or need a fresh account', () => {
+  let watched: WatchedGateway;
+  beforeEach(async () => {
+    watched = await WatchedGateway.start();
+    await watched.open();
+  });
+  afterEach(() => watched?.stop());
 
   it('E: dust of strangers does not keep a transfer from being found', async () => {
     let made = 0;
@@ -86,71 +263,6 @@ describe('attacks on the account at the exchange', () => {
     const [row] = await watched.gateway.query('select part from venue_movement where reference = $1', [reference]);
     expect(row).toEqual({ part: 'transfer' });
   }, 300_000);
-
-  it('F: a transfer that the exchange refuses at once is booked', async () => {
-    const txid = await watched.spend('BTC', 'BTC', '0.5');
-    await watched.mine('BTC');
-    watched.credit('BTC', 'BTC', '0.5', { txid, state: 'returned', told: '7' });
-    await watched.turn(5);
-    expect(await watched.differences()).toEqual([]);
-  });
-
-  it('G: members can end a foreign withdrawal whose state the dialect does not know', async () => {
-    const reference = await watched.withdraw('BTC', 'BTC', {
-      ...{ gross: '2', fee: '0.0005', address: stranger, state: 'unknown', told: 'Success return' },
-    });
-    await watched.turn(2);
-    watched.gateway.clock.advance(30 * 86_400_000);
-    await watched.turn(3);
-    await classify({ kind: 'withdrawal', reference }, 'cost');
-    expect(await isHeld('BTC')).toBe(false);
-  });
-
-  it('G: members can end a foreign withdrawal that the exchange lists no more', async () => {
-    const reference = await watched.withdraw('BTC', 'BTC', { gross: '2', fee: '0.0005', address: stranger });
-    await watched.turn(2);
-    await expect(classify({ kind: 'withdrawal', reference }, 'cost')).rejects.toThrow(/wait until it is$/);
-    watched.account.hidden.add(reference);
-    watched.account.add('BTC', '2');
-    for (let day = 0; day < 3; day++) {
-      watched.gateway.clock.advance(86_400_000);
-      await watched.turn(2);
-    }
-    expect(await isHeld('BTC')).toBe(true);
-    await classify({ kind: 'withdrawal', reference }, 'cost');
-    expect(await isHeld('BTC')).toBe(false);
-    expect(await watched.differences()).toEqual([]);
-  });
-
-  it('H: members can end a withdrawal that stays pending and never arrives', async () => {
-    const reference = await watched.withdraw('BTC', 'BTC', { gross: '2', fee: '0.0005' });
-    await watched.turn(2);
-    watched.gateway.clock.advance(4 * 86_400_000);
-    await watched.turn(3);
-    expect(await watched.transfers()).toEqual([{ reference, state: 'asked', problem: 'not_arrived' }]);
-    await classify({ kind: 'withdrawal', reference }, 'cost');
-    expect(await watched.booked('transit', 'BTC')).toBe('0');
-    expect(await watched.differences()).toEqual([]);
-  });
-
-  it('H: members can end a withdrawal that never arrives', async () => {
-    const reference = await watched.withdraw('BTC', 'BTC', {
-      ...{ gross: '2', fee: '0.0005', txid: txidOf(9), state: 'done', told: 'Success' },
-    });
-    await watched.turn(2);
-    watched.gateway.clock.advance(30 * 86_400_000);
-    await watched.turn(3);
-    await classify({ kind: 'withdrawal', reference }, 'cost');
-    expect(await watched.booked('transit', 'BTC')).toBe('0');
-  });
-
-  it('I: a foreign withdrawal to an address of another family is noted', async () => {
-    await watched.withdraw('USDT', 'TRC20', {
-      ...{ gross: '2000', fee: '1', address: '0xde709f2102306220921060314715629080e2fb77', state: 'done' },
-    });
-    await watched.turn();
-    expect(await isHeld('USDT')).toBe(true);
-  });
 
   it('M: the reader and the task of a chain wait for each other, and neither ends the other', async () => {
     for (let one = 0; one < 150; one++) watched.credit('BTC', 'BTC', '0.00001', { txid: txidOf(1_000 - one) });
@@ -208,79 +320,6 @@ describe('attacks on the account at the exchange', () => {
     await watched.mine('BTC');
     await watched.turn(5);
     expect((await watched.transfers())[0]).toEqual({ reference, state: 'done', problem: null });
-  });
-
-  it('P: a worker without the key credits arrivals while another worker watches', async () => {
-    const { gateway } = watched;
-    await watched.arrive('BTC', 'BTC', '1');
-    await watched.mine('BTC');
-    for (let minute = 0; minute < 60; minute++) {
-      gateway.clock.advance(60_000);
-      // The other worker reads the account. This one holds the chain, and its settings name no key.
-      await watched.treasury.reader?.runIfDue();
-      await gateway.tick();
-    }
-    expect(await watched.entries()).toEqual(['venue_opening', 'funding']);
-  });
-
-  it('Q: a difference that is explained since its comparison is not classified', async () => {
-    const reference = await watched.withdraw('BTC', 'BTC', { gross: '1.0005', fee: '0.0005' });
-    watched.account.hidden.add(reference);
-    await watched.turn(3);
-    watched.account.hidden.clear();
-    watched.account.holdings = async () => {
-      throw new ExchangeUnavailable('silent');
-    };
-    await watched.turn();
-    expect(await watched.entries()).toEqual(['venue_opening', 'transfer_out']);
-    await expect(classify({ coin: 'BTC', amount: '-1.0005' }, 'cost')).rejects.toThrow();
-  });
-
-  it('R: a transfer is found after the node of its chain was away for half an hour', async () => {
-    const { gateway, treasury } = watched;
-    const txid = await watched.spend('USDT', 'ERC20', '100');
-    await watched.mine('ERC20');
-    const reference = watched.credit('USDT', 'Tether USD (ERC20)', '100', { txid });
-    const ethereum = watched.adapter('ERC20');
-    const { spent } = ethereum;
-    if (!spent) throw new Error('this chain tells no spends');
-    ethereum.spent = async () => {
-      throw new ChainError('unreachable', 'the node does not answer');
-    };
-    for (let minute = 0; minute < 30; minute++) {
-      gateway.clock.advance(60_000);
-      await gateway.tick();
-      await treasury.reader?.runIfDue();
-      for (const adapter of gateway.settlement.adapters.values()) {
-        const [row] = await gateway.query<{ fence: string }>(
-          'select fence::text as fence from chain_state where chain = $1',
-          [adapter.chain],
-        );
-        const lease = { chain: adapter.chain, fence: row?.fence ?? '' };
-        await treasury.transfers.run(adapter, lease).catch((error) => expect(error).toBeInstanceOf(ChainError));
-      }
-    }
-    ethereum.spent = spent;
-    await watched.turn(3);
-    const [row] = await gateway.query('select part from venue_movement where reference = $1', [reference]);
-    expect(row).toEqual({ part: 'transfer' });
-  });
-
-  it('S: a withdrawal by a network that the gateway does not run is no transfer on another chain', async () => {
-    await watched.withdraw('USDT', 'ERC20', {
-      ...{ gross: '101', fee: '1', network: 'BASE', txid: txidOf(3), state: 'done' },
-    });
-    await watched.turn(2);
-    expect(await watched.gateway.query('select chain, network from treasury_transfer')).toEqual([]);
-  });
-
-  it('J: the words of a refusal are stored, also with a NUL in them', async () => {
-    watched.account.movements = async () => {
-      throw new ExchangeRefusal('refused', 'EGeneral:Permission denied \u0000');
-    };
-    await watched.turn();
-    const [row] = await watched.gateway.query('select failing_since is not null as failing from venue_account');
-    expect(row).toEqual({ failing: true });
   });
 });
 

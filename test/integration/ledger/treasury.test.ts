@@ -246,7 +246,9 @@ describe('a withdrawal by hand from the exchange to a hot wallet', () => {
     watched.account.isSilent = true;
     await watched.arrive('BTC', 'BTC', '2');
     await watched.mine('BTC');
-    await watched.turn(28);
+    await watched.turn(2);
+    watched.gateway.clock.advance(25 * 60_000);
+    await watched.turn();
     expect(await watched.entries()).toEqual([]);
     await watched.turn(4);
     expect(await watched.entries()).toEqual(['funding']);
@@ -371,6 +373,70 @@ describe('a deposit by hand from a hot wallet at the exchange', () => {
     expect(await watched.transfers()).toEqual([{ reference, state: 'arrived', problem: 'short_arrival' }]);
     expect(await watched.booked('transit', 'BTC')).toBe('0.01');
     await watched.classify({ kind: 'deposit', reference }, 'cost');
+  });
+
+  const lateMs = 3 * 86_400_000;
+
+  /** Days later, the transfer has a problem, and only then members end it. */
+  async function expectEndedByMembers(reference: string, rest: string): Promise<void> {
+    await expect(watched.classify({ kind: 'deposit', reference }, 'cost')).rejects.toThrow('has no problem to decide');
+    watched.gateway.clock.advance(lateMs);
+    await watched.turn(2);
+    expect(await watched.transfers()).toMatchObject([{ reference, problem: 'not_arrived' }]);
+    expect(await watched.sums('transit')).toEqual(rest === '0' ? {} : { BTC: rest });
+    await watched.classify({ kind: 'deposit', reference }, 'cost');
+    await watched.turn(2);
+    expect(await watched.sums('transit')).toEqual({});
+    expect(await watched.added('treasury_cost', 'BTC')).toBe(rest);
+  }
+
+  it('is never credited: two members end it, and a credit counts all the same', async () => {
+    const txid = await watched.spend('BTC', 'BTC', '0.5');
+    await watched.mine('BTC');
+    const reference = watched.credit('BTC', 'BTC', '0.5', { txid, state: 'pending' });
+    await watched.turn(2);
+    await expectEndedByMembers(reference, '0.5');
+    expect(await watched.transfers()).toEqual([{ reference, state: 'done', problem: null }]);
+    expect(await watched.differences()).toEqual([]);
+    watched.account.change(reference, { state: 'done', told: 'Success' });
+    watched.account.add('BTC', '0.5');
+    await watched.turn(2);
+    expect(await watched.added('treasury_cost', 'BTC')).toBe('0');
+  });
+
+  it('is refused by the exchange, which never sends the coins back: two members end it', async () => {
+    const txid = await watched.spend('BTC', 'BTC', '0.5');
+    await watched.mine('BTC');
+    const reference = watched.credit('BTC', 'BTC', '0.5', { txid, state: 'returned', told: 'Failure' });
+    await watched.turn(2);
+    expect(await watched.transfers()).toEqual([{ reference, state: 'sent', problem: null }]);
+    await expectEndedByMembers(reference, '0.5');
+    expect(await watched.transfers()).toEqual([{ reference, state: 'returned', problem: null }]);
+  });
+
+  it('is never mined: two members end it, and nothing is booked', async () => {
+    const txid = await watched.spend('BTC', 'BTC', '0.5');
+    const reference = watched.credit('BTC', 'BTC', '0.5', { txid, state: 'pending' });
+    await watched.turn();
+    await watched.gateway.settlement.sandbox.drop('bitcoin', txid);
+    await watched.turn();
+    await expectEndedByMembers(reference, '0');
+    expect(await watched.transfers()).toEqual([{ reference, state: 'returned', problem: null }]);
+    expect(await watched.entries()).toEqual([]);
+  });
+
+  it('is refused by the exchange before it is final: what left is booked', async () => {
+    const txid = await watched.spend('BTC', 'BTC', '0.5');
+    await watched.mine('BTC', 1);
+    const reference = watched.credit('BTC', 'BTC', '0.5', { txid, state: 'returned', told: 'Failure' });
+    await watched.turn(2);
+    await watched.mine('BTC');
+    await watched.turn();
+    expect(await watched.booked('transit', 'BTC')).toBe('0.5');
+    await watched.arrive('BTC', 'BTC', '0.5');
+    await watched.mine('BTC');
+    await watched.turn(2);
+    expect(await watched.transfers()).toEqual([{ reference, state: 'returned', problem: null }]);
   });
 
   it('is one of two in a transaction', async () => {

@@ -105,6 +105,20 @@ describe('the database', () => {
       payment.id,
     ]);
     await refused(`update payment_attempt set raw = 'other' where payment_id = $1`, [payment.id]);
+    await refused('update payment_attempt set expires_at_height = 5 where payment_id = $1', [payment.id]);
+    await refused('update payment_attempt set expires_at = now() where payment_id = $1', [payment.id]);
+  });
+
+  it('lets a dead attempt live again only in a block, and keeps when it died', async () => {
+    const update = (members: string): string => `update payment_attempt set ${members} where payment_id = $1`;
+    const [row] = await gateway.query<{ height: number }>(
+      'select mined_height as height from payment_attempt where payment_id = $1',
+      [payment.id],
+    );
+    await gateway.query(update(`dead_at = now(), dead_why = 'expired', mined_height = null`), [payment.id]);
+    await refused(update('dead_at = null, dead_why = null'), [payment.id]);
+    await refused(update(`dead_at = now() + interval '1 day'`), [payment.id]);
+    await gateway.query(update(`dead_at = null, dead_why = null, mined_height = ${row?.height}`), [payment.id]);
   });
 
   it('refuses a second live payment of a leg, be it a payout or a refund', async () => {

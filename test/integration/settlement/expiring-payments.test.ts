@@ -1,3 +1,4 @@
+import { addressExample } from '../../../src/chains/addresses/address.ts';
 import type { TxStatus } from '../../../src/chains/port/chain-adapter.ts';
 import { attention } from '../../../src/orders/read/attention.ts';
 import type { CrashPoint } from '../../../src/settlement/turns/crash-point.ts';
@@ -155,6 +156,20 @@ describe('a transaction that waits unseen', () => {
   });
 });
 
+it('a transaction that expires before it is signed is revoked, and uses up no attempt', async () => {
+  Object.assign(tron, { exclusive: false, life: 3, isSignerAway: true });
+  const order = await exchanged();
+  for (let wait = 0; wait < 4; wait++) {
+    await mine(4);
+    expect(await payout(order)).toMatchObject({ state: 'prepared', problem: 'signer_unavailable' });
+  }
+  tron.isSignerAway = false;
+  tron.life = 10;
+  await mine(3);
+  await expectPaidOnce(order);
+  expect(await attempts(order)).toMatchObject([{ why: 'never_signed', txid: null }, { why: null }]);
+});
+
 describe('attempts', () => {
   it('that exclude each other go on without a bound, by the same reservation', async () => {
     Object.assign(tron, { isLosing: true, life: 1 });
@@ -221,6 +236,22 @@ describe('an attempt that counts as dead and is in a block', () => {
     await expectPaidOnce(order);
   });
 
+  it('is found before the payment ends because a further one failed, and both fees are booked', async () => {
+    tron.exclusive = false;
+    const { order, txid } = await wronglyDead();
+    await gateway.mine('TRC20');
+    await gateway.settlement.sandbox.refuse('tron', addressExample('TRC20'));
+    gateway.clock.advance(5_000);
+    await gateway.tick();
+    await mine(1);
+    expect(await attempts(order)).toMatchObject([{ why: 'expired' }, { why: null, height: expect.any(Number) }]);
+    await gateway.settlement.sandbox.accept('tron', addressExample('TRC20'));
+    tron.lies.clear();
+    await expectPaidOnce(order);
+    expect(await attempts(order)).toMatchObject([{ txid, why: null }, { why: 'failed' }]);
+    expect(await gateway.show(order)).toMatchObject({ payout_txid: txid });
+  });
+
   it('is found before the payment ends as dead', async () => {
     Object.assign(tron, { isLosing: true, life: 1, exclusive: false });
     const order = await exchanged();
@@ -240,7 +271,7 @@ describe('an attempt that counts as dead and is in a block', () => {
 });
 
 describe('staff mark a payment failed of which a transaction was signed and died', () => {
-  async function marked(): Promise<{ order: MadeOrder; txid: string }> {
+  async function marked(): Promise<{ order: MadeOrder; txid: string; staffId: string }> {
     const { order, txid } = await wronglyDead();
     tron.lies.set(txid, { ...dead, final: false } as TxStatus);
     const staffId = (await gateway.staff.create(`${order.id}@example.com`, 'operator')).member.id;
@@ -250,7 +281,7 @@ describe('staff mark a payment failed of which a transaction was signed and died
     await gateway.tick();
     expect(await payout(order)).toMatchObject({ state: 'ready', problem: 'marked_failed' });
     gateway.clock.advance(5_000);
-    return { order, txid };
+    return { order, txid, staffId };
   }
 
   it('it ends once the chain calls all of them finally dead', async () => {
@@ -262,14 +293,14 @@ describe('staff mark a payment failed of which a transaction was signed and died
   });
 
   it('it goes on when one of them is in a block, and the order completes after its hold', async () => {
-    const { order } = await marked();
+    const { order, staffId } = await marked();
     tron.lies.clear();
     await mine(4);
     expect(await payout(order)).toMatchObject({ state: 'confirmed', problem: null });
-    await gateway.query('update exchange_order set held_at = null, next_action_at = $2 where id = $1', [
-      order.id,
-      gateway.clock.now(),
-    ]);
+    const { staffActions } = gateway.settlement;
+    const asked = { action: 'release', staffId, orderId: order.id, reason: 'it was paid' } as const;
+    const second = (await gateway.staff.create(`second.${order.id}@example.com`, 'operator')).member.id;
+    await staffActions.approve((await staffActions.propose(asked)).id, second);
     await expectPaidOnce(order);
   });
 });

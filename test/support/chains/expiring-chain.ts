@@ -10,7 +10,7 @@ import type {
   SignedTx,
   TxStatus,
 } from '../../../src/chains/port/chain-adapter.ts';
-import type { Signer } from '../../../src/chains/port/signer.ts';
+import { type Signer, SignerError } from '../../../src/chains/port/signer.ts';
 import { decodePayload, encodePayload } from '../../../src/chains/sandbox/sandbox-tx.ts';
 
 /** What an adapter was asked to prepare. */
@@ -33,6 +33,7 @@ export class ExpiringChain {
   stalledAfterSec = 0;
   /** Transactions that are broadcast do not reach the node. */
   isLosing = false;
+  isSignerAway = false;
   /** Told instead of the truth, by txid. */
   readonly lies = new Map<string, TxStatus>();
   /** The txid of each broadcast. */
@@ -48,7 +49,8 @@ export class ExpiringChain {
 
   /** Back to a chain that loses nothing. */
   reset(): void {
-    Object.assign(this, { expiry: 'height', exclusive: true, life: 10, stalledAfterSec: 0, isLosing: false });
+    Object.assign(this, { expiry: 'height', exclusive: true, life: 10, stalledAfterSec: 0 });
+    Object.assign(this, { isLosing: false, isSignerAway: false });
     this.lies.clear();
     this.sent.length = 0;
     this.asked.length = 0;
@@ -94,8 +96,14 @@ export class ExpiringChain {
     const signed = (tx: SignedTx, { reserves, expiresAt }: PreparedTx): SignedTx => ({ ...tx, reserves, expiresAt });
     return {
       hotWallet: (chain) => signer.hotWallet(chain),
-      sign: async (chain, intent, tx, earlier) => signed(await signer.sign(chain, intent, plain(tx), earlier), tx),
+      sign: async (chain, intent, tx, earlier) => {
+        if (chain !== this.chain) return signer.sign(chain, intent, tx, earlier);
+        if (this.isSignerAway) throw new SignerError('unavailable', 'the signer is away');
+        return signed(await signer.sign(chain, intent, plain(tx), earlier), tx);
+      },
       revoke: async (chain, intent, tx) => {
+        if (chain !== this.chain) return signer.revoke(chain, intent, tx);
+        if (this.isSignerAway) throw new SignerError('unavailable', 'the signer is away');
         const answer = await signer.revoke(chain, intent, plain(tx));
         return answer === null ? null : signed(answer, tx);
       },

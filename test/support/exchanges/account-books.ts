@@ -108,7 +108,7 @@ export class AccountBooks<Gateway extends BooksGateway = SettledGateway> {
     return rows.slice(this.#mark.transfers);
   }
 
-  /** Differences of `ledger reconcile` on the chains that tests use, as 'check subject difference'. */
+  /** Differences of `ledger reconcile` on `usedChains`, as 'check subject difference'. */
   async differences(): Promise<string[]> {
     const rows = await this.gateway.differences(usedChains);
     return rows.map(({ check, subject, difference }) => `${check} ${subject} ${difference}`);

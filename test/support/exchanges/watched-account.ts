@@ -43,6 +43,13 @@ export class ListedAccount implements VenueSource {
     this.put({ ...movement, ...change });
   }
 
+  /** Takes back what a test let the exchange answer. */
+  answerAgain(): void {
+    this.isSilent = false;
+    this.hidden.clear();
+    for (const name of ['holdings', 'movements']) Reflect.deleteProperty(this, name);
+  }
+
   async holdings(): Promise<readonly Holdings[]> {
     if (this.isSilent) throw new ExchangeUnavailable('silent');
     return [...this.balances].map(([coin, total]) => {
@@ -198,8 +205,7 @@ export class WatchedGateway extends ListedBooks<SettledGateway> {
    * any more. The exchange answers again, and shows everything.
    */
   async next(): Promise<void> {
-    this.account.isSilent = false;
-    this.account.hidden.clear();
+    this.account.answerAgain();
     this.killAt = null;
     this.gateway.clock.advance(2 * 86_400_000);
     await this.mark();

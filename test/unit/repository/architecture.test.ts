@@ -142,6 +142,7 @@ const layers: Record<string, readonly string[]> = {
     'chains/port',
     'exchanges',
     'ledger',
+    'ledger/reconcile',
     'market/currencies',
     'settlement/rows',
     'settlement/rules',
@@ -194,6 +195,7 @@ const layers: Record<string, readonly string[]> = {
     'orders',
     'orders/read',
     'settlement/rows',
+    'settlement/treasury',
   ],
   'surfaces/graphql/server': [
     'accounts/members',

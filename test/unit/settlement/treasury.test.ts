@@ -2,11 +2,14 @@ import { Big } from '../../../src/base/money.ts';
 import type { Deposit } from '../../../src/settlement/rows/deposit.entity.ts';
 import type { TreasuryTransfer } from '../../../src/settlement/rows/treasury-transfer.entity.ts';
 import type { VenueMovement } from '../../../src/settlement/rows/venue-movement.entity.ts';
+import { type MarketStamp, movingCoins } from '../../../src/settlement/treasury/balances.ts';
+import { hasMovementVanished, mayEndTransfer } from '../../../src/settlement/treasury/classifiable.ts';
 import { chainOfName } from '../../../src/settlement/treasury/exchange-networks.ts';
 import { type AwaitedTransfer, matchArrivals } from '../../../src/settlement/treasury/matching.ts';
 import {
   bookCredit,
   bookSource,
+  endTransfer,
   inTransit,
   settleTransfer,
 } from '../../../src/settlement/treasury/transfer-entries.ts';
@@ -132,5 +135,97 @@ describe('the entries of a transfer', () => {
         expect(inTransit(one).toFixed()).toBe(transit.toFixed());
       }
     }
+  });
+});
+
+describe('a transfer to the exchange', () => {
+  const days = (count: number) => new Date(now.getTime() + count * 86_400_000);
+  const sent = (changes: Partial<TreasuryTransfer> = {}) =>
+    transfer({ movementKind: 'deposit', state: 'sent', bookedAmount: '1', entries: 1, ...changes });
+
+  it.each([
+    ['pending', 2, 'sent', null],
+    ['pending', 3, 'sent', 'not_arrived'],
+    ['unknown', 3, 'sent', 'not_arrived'],
+    ['returned', 2, 'sent', null],
+    ['returned', 3, 'sent', 'not_arrived'],
+  ] as const)('that the exchange calls %s has after %i days the state %s and the problem %s', (told, age, ...found) => {
+    const one = sent();
+    settleTransfer(one, movement({ state: told }), false, days(age));
+    expect([one.state, one.problem]).toEqual(found);
+  });
+
+  it('that was credited waits for its chain without a problem', () => {
+    const one = sent({ bookedAmount: '0', entries: 0 });
+    settleTransfer(one, movement({ state: 'done' }), false, days(9));
+    expect([one.state, one.problem]).toEqual(['sent', null]);
+  });
+
+  it('that members ended before it left stays ended', () => {
+    const one = sent({ state: 'asked', bookedAmount: '0', entries: 0 });
+    settleTransfer(one, movement(), false, days(3));
+    expect(one.problem).toBe('not_arrived');
+    expect(endTransfer(one, movement(), days(3))).toEqual([]);
+    settleTransfer(one, movement(), false, days(9));
+    expect([one.state, one.problem]).toEqual(['returned', null]);
+  });
+
+  it('that members ended as lost is a cost, until it is credited', () => {
+    const one = sent();
+    settleTransfer(one, movement(), false, days(3));
+    endTransfer(one, movement(), days(3));
+    expect([one.state, one.writtenOff, inTransit(one).toFixed()]).toEqual(['done', '1', '0']);
+    bookCredit(one, new Big('1'), new Big('0'), days(4));
+    settleTransfer(one, movement({ state: 'done' }), false, days(4));
+    expect([one.state, one.writtenOff, inTransit(one).toFixed()]).toEqual(['done', '0', '0']);
+  });
+});
+
+describe('the coins that orders may have moved during a reading', () => {
+  const stamp = (orders: Record<string, readonly ['sent' | 'closed' | 'void', ...string[]]>): MarketStamp =>
+    new Map(Object.entries(orders).map(([id, [state, ...coins]]) => [id, { state, coins }]));
+
+  it.each([
+    ['none without orders', {}, {}, []],
+    ['none of an order that had ended before', { a: ['closed', 'BTC', 'USD'] }, { a: ['closed', 'BTC', 'USD'] }, []],
+    ['those of an order of unknown fate', { a: ['sent', 'BTC', 'USD'] }, { a: ['sent', 'BTC', 'USD'] }, ['BTC', 'USD']],
+    [
+      'those of an order that ended meanwhile, with its fees',
+      { a: ['sent', 'BTC', 'USD'], b: ['void', 'LTC', 'USD'] },
+      { a: ['closed', 'BTC', 'USD', 'BNB'], b: ['void', 'LTC', 'USD'] },
+      ['BTC', 'USD', 'BNB'],
+    ],
+    ['those of a new order', {}, { a: ['closed', 'ETH', 'BTC'] }, ['ETH', 'BTC']],
+    ['those of an order whose trade ended', { a: ['closed', 'ETH', 'BTC'] }, {}, ['ETH', 'BTC']],
+  ] as const)('are %s', (_what, before, after, coins) => {
+    expect([...movingCoins(stamp(before), stamp(after))]).toEqual(coins);
+  });
+});
+
+describe('what members may decide', () => {
+  const day = 86_400_000;
+
+  it('is a movement that no whole list has shown for a day, unless it has ended', () => {
+    const since = (ms: number) => new Date(now.getTime() + ms);
+    const vanished = (state: VenueMovement['state'], whole: Date | null) =>
+      hasMovementVanished({ state, readAt: now }, whole);
+    expect([vanished('pending', since(day + 1)), vanished('unknown', since(day + 1))]).toEqual([true, true]);
+    expect([vanished('pending', since(day)), vanished('pending', null)]).toEqual([false, false]);
+    expect([vanished('locked', since(2 * day)), vanished('done', since(2 * day))]).toEqual([false, false]);
+  });
+
+  it('is a transfer with a problem, or a withdrawal that is done and unseen for two hours', () => {
+    const may = (
+      changes: Partial<TreasuryTransfer>,
+      kind: VenueMovement['kind'],
+      state: VenueMovement['state'],
+      ms = 0,
+    ) => mayEndTransfer(transfer(changes), { kind, state }, new Date(now.getTime() + ms));
+    expect(may({ problem: 'short_arrival' }, 'deposit', 'pending')).toBe(true);
+    expect(may({}, 'withdrawal', 'done', 7_200_000)).toBe(true);
+    expect(may({}, 'withdrawal', 'done', 7_199_999)).toBe(false);
+    expect(may({}, 'withdrawal', 'pending', day)).toBe(false);
+    expect(may({ state: 'done' }, 'withdrawal', 'done', day)).toBe(false);
+    expect(may({}, 'deposit', 'done', day)).toBe(false);
   });
 });

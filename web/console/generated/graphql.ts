@@ -830,7 +830,7 @@ export type OrderQueryVariables = Exact<{
 }>;
 
 
-export type OrderQuery = { order: { hasPageLink: boolean, expiresAt: string, nextActionAt: string | null, depositAddress: string, depositAddressTag: string | null, paymentUri: string | null, depositConfirmations: number | null, depositConfirmationsRequired: number, depositTxid: string | null, recipientAddress: string, recipientAddressTag: string | null, refundAddress: string | null, refundAddressTag: string | null, refundAddressSetAt: string | null, payoutTxid: string | null, id: string, shortId: string, status: OrderStatus, createdAt: string, updatedAt: string, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, rateType: RateType, amountFromExpected: string, amountToExpected: string, amountFromActual: string | null, amountToActual: string | null, partner: { orderPage: boolean, id: string, name: string }, hold: { since: string, reason: string } | null, terms: { rate: string, feeRate: string, serviceFee: string, networkFee: string, minAmount: string | null, maxAmount: string | null }, events: Array<{ seq: number, at: string, fromStatus: OrderStatus | null, toStatus: OrderStatus, cause: OrderCause, actor: string, detail: string | null }>, questions: Array<{ seq: number, reason: string, amount: string, amountFrom: string, askedAt: string, deadline: string, outcome: string | null, endedAt: string | null, actor: string | null, amountTo: string | null }>, deposits: Array<{ id: string, txid: string, explorerUrl: string | null, amount: string, coin: string, network: string, address: string, state: DepositState, height: number | null, seenAt: string, minedAt: string | null, creditedAt: string | null, confirmationsRequired: number, problem: DepositProblem | null }>, trade: { venue: string, state: TradeState, amountFrom: string, amountTo: string, minBought: string, bought: string | null, serviceFee: string, networkFee: string, createdAt: string, settledAt: string | null, tries: number, problem: string | null } | null, payments: Array<{ id: string, explorerUrl: string | null, kind: PaymentKind, leg: PaymentLeg, amount: string, coin: string, network: string, address: string, tag: string | null, state: PaymentState, problem: string | null, problemSince: string | null, createdAt: string, sentAt: string | null, endedAt: string | null, feeCharged: string, attempts: Array<{ attempt: number, txid: string | null, fee: string, sentAt: string | null, minedHeight: number | null, deadAt: string | null, deadWhy: string | null }> }>, notes: Array<{ id: string, at: string, text: string, author: { id: string, email: string } }>, actions?: Array<{ id: string, action: OrderActionKind, state: OrderActionState, reason: string, address: string | null, tag: string | null, price: string | null, proposedAt: string, decidedAt: string | null, proposedBy: { id: string, email: string }, decidedBy: { id: string, email: string } | null }>, ledgerLines?: Array<{ at: string, kind: string, account: LedgerAccount, venue: string | null, coin: string, network: string, amount: string }> } };
+export type OrderQuery = { order: { hasPageLink: boolean, expiresAt: string, nextActionAt: string | null, depositAddress: string, depositAddressTag: string | null, paymentUri: string | null, depositConfirmations: number | null, depositConfirmationsRequired: number, depositTxid: string | null, recipientAddress: string, recipientAddressTag: string | null, refundAddress: string | null, refundAddressTag: string | null, refundAddressSetAt: string | null, payoutTxid: string | null, id: string, shortId: string, status: OrderStatus, createdAt: string, updatedAt: string, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, rateType: RateType, amountFromExpected: string, amountToExpected: string, amountFromActual: string | null, amountToActual: string | null, partner: { orderPage: boolean, id: string, name: string }, hold: { since: string, reason: string } | null, terms: { rate: string, feeRate: string, serviceFee: string, networkFee: string, minAmount: string | null, maxAmount: string | null }, events: Array<{ seq: number, at: string, fromStatus: OrderStatus | null, toStatus: OrderStatus, cause: OrderCause, actor: string, detail: string | null }>, questions: Array<{ seq: number, reason: string, amount: string, amountFrom: string, askedAt: string, deadline: string, outcome: string | null, endedAt: string | null, actor: string | null, amountTo: string | null }>, deposits: Array<{ id: string, txid: string, explorerUrl: string | null, amount: string, coin: string, network: string, address: string, state: DepositState, height: number | null, seenAt: string, minedAt: string | null, creditedAt: string | null, confirmationsRequired: number, problem: DepositProblem | null }>, trade: { venue: string, state: TradeState, amountFrom: string, amountTo: string, minBought: string, bought: string | null, serviceFee: string, networkFee: string, createdAt: string, settledAt: string | null, tries: number, problem: string | null } | null, payments: Array<{ id: string, explorerUrl: string | null, kind: PaymentKind, leg: PaymentLeg, amount: string, coin: string, network: string, address: string, tag: string | null, state: PaymentState, problem: string | null, problemSince: string | null, createdAt: string, sentAt: string | null, endedAt: string | null, feeCharged: string, attempts: Array<{ attempt: number, txid: string | null, fee: string, expiresAtHeight: number | null, expiresAt: string | null, sentAt: string | null, minedHeight: number | null, deadAt: string | null, deadWhy: string | null }> }>, notes: Array<{ id: string, at: string, text: string, author: { id: string, email: string } }>, actions?: Array<{ id: string, action: OrderActionKind, state: OrderActionState, reason: string, address: string | null, tag: string | null, price: string | null, proposedAt: string, decidedAt: string | null, proposedBy: { id: string, email: string }, decidedBy: { id: string, email: string } | null }>, ledgerLines?: Array<{ at: string, kind: string, account: LedgerAccount, venue: string | null, coin: string, network: string, amount: string }> } };
 
 export type SessionsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -901,14 +901,14 @@ export type MoneyQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type MoneyQuery = { payoutBrakes: { holds: Array<{ id: string, coin: string | null, network: string | null, cause: PayoutHoldCause, detail: string, openedAt: string, isStanding: boolean, waiting: number, openedBy: { email: string } | null, proposedBy: { email: string } | null }>, limits: Array<{ coin: string | null, network: string | null, hourUsd: string, hourLimitUsd: number, dayUsd: string, dayLimitUsd: number, waiting: number, waitingSince: string | null }> }, system: { wallets: Array<{ chain: string, coin: string, network: string, balance: string, low: string | null, high: string | null, seenAt: string }>, reconciliation: { endedAt: string, checks: number, differences: number } | null } };
 
-export type MovementPageFragment = { edges: Array<{ node: { id: string, venue: string, kind: VenueMovementKind, reference: string, coin: string, network: string | null, txid: string | null, isInternal: boolean, address: string | null, tag: string | null, amount: string, state: VenueMovementState, told: string, at: string } }>, pageInfo: { hasNextPage: boolean } };
+export type MovementPageFragment = { edges: Array<{ node: { id: string, venue: string, kind: VenueMovementKind, reference: string, coin: string, network: string | null, txid: string | null, isInternal: boolean, address: string | null, tag: string | null, amount: string, state: VenueMovementState, told: string, at: string, isClassifiable: boolean } }>, pageInfo: { hasNextPage: boolean } };
 
-export type TransferPageFragment = { edges: Array<{ node: { id: string, venue: string, movementKind: VenueMovementKind, coin: string, network: string, chain: string, state: TreasuryTransferState, problem: TreasuryTransferProblem | null, amount: string, bookedAmount: string, bookedFee: string, arrived: string, writtenOff: string, createdAt: string, explorerUrl: string | null, movement: { reference: string, txid: string | null, isInternal: boolean, told: string }, arrivals: Array<{ id: string, txid: string, explorerUrl: string | null }> } }>, pageInfo: { hasNextPage: boolean } };
+export type TransferPageFragment = { edges: Array<{ node: { id: string, venue: string, movementKind: VenueMovementKind, coin: string, network: string, chain: string, state: TreasuryTransferState, problem: TreasuryTransferProblem | null, amount: string, bookedAmount: string, bookedFee: string, arrived: string, writtenOff: string, createdAt: string, isClassifiable: boolean, explorerUrl: string | null, movement: { reference: string, txid: string | null, isInternal: boolean, told: string }, arrivals: Array<{ id: string, txid: string, explorerUrl: string | null }> } }>, pageInfo: { hasNextPage: boolean } };
 
 export type TreasuryQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type TreasuryQuery = { treasury: { accounts: Array<{ venue: string, isWatched: boolean, watchedFrom: string, openedAt: string | null, listedAt: string | null, balancesAt: string | null, failingSince: string | null, failure: string | null, balances: Array<{ coin: string, total: string, free: string, booked: string | null, inFlight: string | null, difference: string | null, comparedAt: string | null, differing: number }> }>, open: { edges: Array<{ node: { id: string, venue: string, movementKind: VenueMovementKind, coin: string, network: string, chain: string, state: TreasuryTransferState, problem: TreasuryTransferProblem | null, amount: string, bookedAmount: string, bookedFee: string, arrived: string, writtenOff: string, createdAt: string, explorerUrl: string | null, movement: { reference: string, txid: string | null, isInternal: boolean, told: string }, arrivals: Array<{ id: string, txid: string, explorerUrl: string | null }> } }>, pageInfo: { hasNextPage: boolean } }, returned: { edges: Array<{ node: { id: string, venue: string, movementKind: VenueMovementKind, coin: string, network: string, chain: string, state: TreasuryTransferState, problem: TreasuryTransferProblem | null, amount: string, bookedAmount: string, bookedFee: string, arrived: string, writtenOff: string, createdAt: string, explorerUrl: string | null, movement: { reference: string, txid: string | null, isInternal: boolean, told: string }, arrivals: Array<{ id: string, txid: string, explorerUrl: string | null }> } }>, pageInfo: { hasNextPage: boolean } } }, foreign: { edges: Array<{ node: { id: string, venue: string, kind: VenueMovementKind, reference: string, coin: string, network: string | null, txid: string | null, isInternal: boolean, address: string | null, tag: string | null, amount: string, state: VenueMovementState, told: string, at: string } }>, pageInfo: { hasNextPage: boolean } }, undecided: { edges: Array<{ node: { id: string, venue: string, kind: VenueMovementKind, reference: string, coin: string, network: string | null, txid: string | null, isInternal: boolean, address: string | null, tag: string | null, amount: string, state: VenueMovementState, told: string, at: string } }>, pageInfo: { hasNextPage: boolean } } };
+export type TreasuryQuery = { treasury: { accounts: Array<{ venue: string, isWatched: boolean, watchedFrom: string, openedAt: string | null, listedAt: string | null, balancesAt: string | null, failingSince: string | null, failure: string | null, balances: Array<{ coin: string, total: string, free: string, booked: string | null, inFlight: string | null, difference: string | null, comparedAt: string | null, differing: number, isClassifiable: boolean }> }>, open: { edges: Array<{ node: { id: string, venue: string, movementKind: VenueMovementKind, coin: string, network: string, chain: string, state: TreasuryTransferState, problem: TreasuryTransferProblem | null, amount: string, bookedAmount: string, bookedFee: string, arrived: string, writtenOff: string, createdAt: string, isClassifiable: boolean, explorerUrl: string | null, movement: { reference: string, txid: string | null, isInternal: boolean, told: string }, arrivals: Array<{ id: string, txid: string, explorerUrl: string | null }> } }>, pageInfo: { hasNextPage: boolean } }, returned: { edges: Array<{ node: { id: string, venue: string, movementKind: VenueMovementKind, coin: string, network: string, chain: string, state: TreasuryTransferState, problem: TreasuryTransferProblem | null, amount: string, bookedAmount: string, bookedFee: string, arrived: string, writtenOff: string, createdAt: string, isClassifiable: boolean, explorerUrl: string | null, movement: { reference: string, txid: string | null, isInternal: boolean, told: string }, arrivals: Array<{ id: string, txid: string, explorerUrl: string | null }> } }>, pageInfo: { hasNextPage: boolean } } }, foreign: { edges: Array<{ node: { id: string, venue: string, kind: VenueMovementKind, reference: string, coin: string, network: string | null, txid: string | null, isInternal: boolean, address: string | null, tag: string | null, amount: string, state: VenueMovementState, told: string, at: string, isClassifiable: boolean } }>, pageInfo: { hasNextPage: boolean } }, undecided: { edges: Array<{ node: { id: string, venue: string, kind: VenueMovementKind, reference: string, coin: string, network: string | null, txid: string | null, isInternal: boolean, address: string | null, tag: string | null, amount: string, state: VenueMovementState, told: string, at: string, isClassifiable: boolean } }>, pageInfo: { hasNextPage: boolean } } };
 
 export type CatalogueQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1491,6 +1491,7 @@ export const MovementPageFragmentDoc = new TypedDocumentString(`
       state
       told
       at
+      isClassifiable
     }
   }
   pageInfo {
@@ -1516,6 +1517,7 @@ export const TransferPageFragmentDoc = new TypedDocumentString(`
       arrived
       writtenOff
       createdAt
+      isClassifiable
       explorerUrl
       movement {
         reference
@@ -2026,6 +2028,8 @@ export const OrderDocument = new TypedDocumentString(`
         attempt
         txid
         fee
+        expiresAtHeight
+        expiresAt
         sentAt
         minedHeight
         deadAt
@@ -2488,6 +2492,7 @@ export const TreasuryDocument = new TypedDocumentString(`
         difference
         comparedAt
         differing
+        isClassifiable
       }
     }
     open: transfers(state: [ASKED, SENT, ARRIVED], first: 50) {
@@ -2521,6 +2526,7 @@ export const TreasuryDocument = new TypedDocumentString(`
       state
       told
       at
+      isClassifiable
     }
   }
   pageInfo {
@@ -2544,6 +2550,7 @@ fragment TransferPage on TreasuryTransferConnection {
       arrived
       writtenOff
       createdAt
+      isClassifiable
       explorerUrl
       movement {
         reference

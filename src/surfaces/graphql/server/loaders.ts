@@ -10,7 +10,13 @@ import { sql } from '../../../base/db/sql.ts';
 import { bookedLines } from '../../../ledger/ledger.ts';
 import type { StatsRow } from '../../../operations/order-stats.ts';
 import { holdsById } from '../../../operations/payout-brakes.ts';
-import { movementId, movementsById, transfersOfMovements } from '../../../operations/venue-status.ts';
+import {
+  classifiableMovements,
+  endableTransfers,
+  movementId,
+  movementsById,
+  transfersOfMovements,
+} from '../../../operations/venue-status.ts';
 import type { Exposure } from '../../../orders/exposure.ts';
 import { fixedResults } from '../../../orders/fixed-results.ts';
 import type { Order } from '../../../orders/order.entity.ts';
@@ -127,6 +133,8 @@ export function createLoaders(
       ({ holdId }) => holdId ?? '',
     ),
     movement: one((ids) => movementsById(em, ids), movementId),
+    classifiable: one((ids) => classifiableMovements(em, ids), movementId),
+    endable: one((ids) => endableTransfers(em, ids, now()), byId),
     movementTransfer: one(
       (ids) => transfersOfMovements(em, ids),
       ({ venue, movementKind: kind, reference }) => movementId({ venue, kind, reference }),

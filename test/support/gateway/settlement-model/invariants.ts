@@ -71,7 +71,7 @@ function badPayments({ rows, hotWallet }: World): Promise<string[]> {
     [
       'a confirmed payment is on no chain',
       `select p.id, t.state from payment p
-         left join payment_attempt a on a.payment_id = p.id and a.attempt = p.attempt
+         left join payment_attempt a on a.payment_id = p.id and a.dead_at is null
          left join sandbox_tx t on t.chain = a.chain and t.txid = a.txid
         where p.state = 'confirmed' and not coalesce(t.state in ('mined', 'mempool') and t.success is not false, false)`,
     ],
@@ -95,7 +95,7 @@ function badOrders(rows: Rows): Promise<string[]> {
          from exchange_order o
          left join currency c on c.coin = o.coin_to and c.network = o.network_to
          left join payment p on p.order_id = o.id and p.kind = 'payout' and p.state = 'confirmed'
-         left join payment_attempt a on a.payment_id = p.id and a.attempt = p.attempt
+         left join payment_attempt a on a.payment_id = p.id and a.dead_at is null
          left join sandbox_tx t on t.chain = a.chain and t.txid = a.txid
         where o.status = 'completed'
           and (o.payout_txid is null or o.payout_txid is distinct from a.txid or t.amount is null
