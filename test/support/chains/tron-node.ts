@@ -118,9 +118,14 @@ export class TronChain extends TronBlocks {
     return this.call(contract, encodeCall('transfer', toEvm(toHexAddress(to)), amount), options);
   }
 
-  /** Calls a contract, with a value in coins. Returns the txid. */
-  async call(contract: string, data: string, options: SendOptions & { readonly value?: bigint } = {}): Promise<string> {
-    const call = { type: 'TriggerSmartContract', to: contract, amount: options.value ?? 0n } as const;
+  /** Calls a contract, with a value in coins and TRC-10 tokens. Returns the txid. */
+  async call(
+    contract: string,
+    data: string,
+    options: SendOptions & { readonly value?: bigint } & Pick<TronCall, 'token'> = {},
+  ): Promise<string> {
+    const { value: amount = 0n, token } = options;
+    const call = { type: 'TriggerSmartContract', to: contract, amount, token } as const;
     return this.send({ ...call, data: hexToBytes(data.slice(2)) }, options);
   }
 
@@ -131,7 +136,7 @@ export class TronChain extends TronBlocks {
 
   /** Signs a transaction and gives it to the chain. @throws Refused when a node would refuse it. */
   async send(
-    call: Pick<TronCall, 'type' | 'to' | 'amount'> & Partial<Pick<TronCall, 'data'>>,
+    call: Pick<TronCall, 'type' | 'to' | 'amount'> & Partial<Pick<TronCall, 'data' | 'token'>>,
     { from = this.bank, feeLimit, memo = '', expiration }: SendOptions = {},
   ): Promise<string> {
     const { id, header } = this.head;

@@ -71,7 +71,7 @@ const shared: Readonly<Record<string, Answer>> = {
       result: { result: true, ...sparse({ message: hasFailed ? hexOf(messageOf(run.result)) : '' }) },
       ...sparse({ energy_used: run.energy + penalty, energy_penalty: penalty }),
       constant_result: [run.returned],
-      ...sparse({ logs: run.logs, internal_transactions: run.internal.map(internalJson) }),
+      ...sparse({ logs: run.logs, internal_transactions: run.internal.map((one) => internalJson(one, undefined)) }),
       transaction: { ...unsigned(view, call), ret: [hasFailed ? { ret: 'FAILED' } : {}], visible: false },
     };
   },

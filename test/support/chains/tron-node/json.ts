@@ -1,7 +1,7 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { MinedTransaction, TronBlock } from './blocks.ts';
 import { type TronAccount, usedAt } from './ledger.ts';
-import type { ContractResult, TronTransaction } from './transaction.ts';
+import type { ContractResult, TronCall, TronTransaction } from './transaction.ts';
 import type { InternalCall } from './vm.ts';
 
 /** Text of an answer: big integers are plain numbers, as java-tron writes 64 bits. */
@@ -38,6 +38,7 @@ export function transactionJson(tx: TronTransaction, result?: ContractResult): o
     TriggerSmartContract: {
       ...{ data: bytesToHex(call.data), owner_address: call.owner },
       ...{ contract_address: call.to, call_value: call.amount },
+      ...{ call_token_value: call.token?.amount, token_id: call.token?.id },
     },
   }[call.type];
   const parameter = { value: sparse(value), type_url: `type.googleapis.com/protocol.${call.type}` };
@@ -99,7 +100,7 @@ export function infoJson({ tx, outcome }: MinedTransaction, { header }: TronBloc
       })),
       result: hasFailed ? 'FAILED' : '',
       resMessage: hasFailed ? hexOf(messageOf(outcome.result)) : '',
-      internal_transactions: outcome.internal.map(internalJson),
+      internal_transactions: outcome.internal.map((one) => internalJson(one, tx.call.token)),
     }),
   };
 }
@@ -110,10 +111,13 @@ export function messageOf(result: ContractResult): string {
   return result === 'OUT_OF_ENERGY' ? "Not enough energy for 'SSTORE' operation executing" : 'Unknown Exception';
 }
 
-export function internalJson({ hash, caller, to, amount, note, isRejected }: InternalCall): object {
+/** A call between contracts, which also passes on the tokens that came with the transaction. */
+export function internalJson(call: InternalCall, token: TronCall['token']): object {
+  const { hash, caller, to, amount, note, isRejected } = call;
+  const passed = token && token.amount > 0n ? [{ callValue: token.amount, tokenId: String(token.id) }] : [];
   return {
     ...{ hash, caller_address: caller, transferTo_address: to },
-    callValueInfo: [sparse({ callValue: amount })],
+    callValueInfo: [sparse({ callValue: amount }), ...passed],
     note: hexOf(note),
     ...sparse({ rejected: isRejected }),
   };

@@ -22,6 +22,8 @@ export interface TronCall {
   readonly amount: bigint;
   /** Data of a call; name of a TRC-10 token. */
   readonly data: Uint8Array;
+  /** TRC-10 tokens that come with a call. They have no effect here. */
+  readonly token?: { readonly id: bigint; readonly amount: bigint } | undefined;
 }
 
 /** A transaction as a node reads it from its bytes. */
@@ -93,7 +95,8 @@ function decodeCall(number: number, any: Message): TronCall {
     return { type, owner: address(1), to: address(2), amount: value.int(3), data: empty };
   if (type === 'TransferAssetContract')
     return { type, owner: address(2), to: address(3), amount: value.int(4), data: value.bytes(1) };
-  return { type, owner: address(1), to: address(2), amount: value.int(3), data: value.bytes(4) };
+  const token = { id: value.int(6), amount: value.int(5) };
+  return { type, owner: address(1), to: address(2), amount: value.int(3), data: value.bytes(4), token };
 }
 
 /** What else a transaction says, beside its call. */
@@ -127,6 +130,8 @@ export function encodeRaw(call: TronCall, terms: Terms): Uint8Array {
       [2, to],
       [3, amount],
       [4, data],
+      [5, call.token?.amount ?? 0n],
+      [6, call.token?.id ?? 0n],
     ],
   } as const;
   const number = [...contractTypes].find(([, name]) => name === type)?.[0] ?? 0;
