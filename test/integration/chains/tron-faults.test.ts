@@ -98,6 +98,8 @@ describe('a simulated Tron node that misbehaves', () => {
     expect(await ids('repeat')).toEqual([first, second, second]);
     expect(await ids('foreign')).toEqual([first, second, before]);
     expect(await ids('other-block')).toEqual([before]);
+    expect(await ids('misnumbered')).toEqual([first, second]);
+    expect((await infosOf(node)).map(({ blockNumber }) => blockNumber)).toEqual([3, 3]);
     expect(await ids('none')).toEqual([]);
   });
 

@@ -207,6 +207,26 @@ describe('a simulated Tron chain', () => {
     expect(await chain.balance(to)).toBe(1n);
   });
 
+  it('puts transactions of any kind into a block, where they have no effect', async () => {
+    // A stake of the documentation of java-tron.
+    const raw =
+      '0a02283b220851bf0b88daaaea3740b8a9d8c0dd335a5b083612570a34747970652e676f6f676c65617069732e636f6d2f70726f' +
+      '746f636f6c2e467265657a6542616c616e63655632436f6e7472616374121f0a1541dd791d6b49e190062d650e6a23c575510d35' +
+      'f2f9108094ebdc03180170d8e7d4c0dd33';
+    const bytes = signRaw(hexToBytes(raw), payer);
+    expect(await broadcast(Buffer.from(bytes).toString('hex'))).toMatchObject({ result: false });
+    chain.plant(bytes);
+    await chain.mine();
+    const { transactions } = await ask(node, '/wallet/getnowblock');
+    expect(transactions).toMatchObject([
+      {
+        txID: '081256264131fbc9f3d4686aab15ae69c0e77b39d276367c11a7ab13e39747ec',
+        raw_data: { contract: [{ type: 'FreezeBalanceV2Contract' }] },
+        raw_data_hex: raw,
+      },
+    ]);
+  });
+
   it('is signed for by the key of the owner permission', async () => {
     const other = keyOf('another key');
     await chain.setOwner(payerAddress, toBase58(other.address));
@@ -307,12 +327,12 @@ describeWithAnvil('contracts on a simulated Tron chain', () => {
     expect(info).not.toHaveProperty('log');
     expect(await chain.balance(payerAddress)).toBe(before - BigInt(info.fee));
     const to = chain.address();
-    chain.exhausting.add(toHexAddress(to));
+    chain.failing.set(toHexAddress(to), 'OUT_OF_TIME');
     expect((await trial(payerAddress, usdt, 'transfer(address,uint256)', word(to) + word(1n))).result).toEqual({
       result: true,
     });
     const exhausted = await mined(chain.pay(to, usdt, 1n, { from: payer, feeLimit: 20_000_000n }));
-    expect(exhausted.receipt).toMatchObject({ result: 'OUT_OF_ENERGY', energy_usage_total: 200_000 });
+    expect(exhausted.receipt).toMatchObject({ result: 'OUT_OF_TIME', energy_usage_total: 200_000 });
   });
 
   it('uses staked energy before coins', async () => {

@@ -139,13 +139,15 @@ export class TronChain extends TronBlocks {
     call: Pick<TronCall, 'type' | 'to' | 'amount'> & Partial<Pick<TronCall, 'data' | 'token'>>,
     { from = this.bank, feeLimit, memo = '', expiration }: SendOptions = {},
   ): Promise<string> {
-    const { id, header } = this.head;
+    const { header } = this.head;
+    // No reorganisation replaces a final block. Without one, the first block is as good.
+    const reference = this.blocks[this.solidNumber]?.id ?? '';
     // Two equal payments on one head would have one id.
     this.#addresses += 1;
     const raw = encodeRaw(
       { data: new Uint8Array(), ...call, owner: from.address, to: toHexAddress(call.to) },
       {
-        reference: id,
+        reference,
         expiration: expiration ?? header.timestamp + 3_600_000,
         timestamp: header.timestamp + this.#addresses,
         feeLimit: call.type === 'TriggerSmartContract' ? (feeLimit ?? 1_000_000_000n) : 0n,

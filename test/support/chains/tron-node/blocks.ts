@@ -1,9 +1,9 @@
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { keyOf, sign, signerOf, type TronKey } from './crypto.ts';
-import { begin, execute, type Outcome, type Prices, prices, Refused, type Site } from './execution.ts';
+import { begin, execute, noEffect, type Outcome, type Prices, prices, Refused, type Site } from './execution.ts';
 import { blockId, encodeHeader, type Header, merkleRoot } from './header.ts';
 import { Ledger } from './ledger.ts';
-import { decodeTransaction, encodeMined, type TronTransaction } from './transaction.ts';
+import { type ContractResult, decodeTransaction, encodeMined, type TronTransaction } from './transaction.ts';
 import type { TronVm } from './vm.ts';
 
 export interface MinedTransaction {
@@ -45,8 +45,11 @@ export class TronBlocks {
   readonly pool = new Map<string, TronTransaction>();
   /** Transactions that no producer takes, though they wait. */
   readonly held = new Set<string>();
-  /** Recipients, as 42 digits. A transfer of tokens to them uses all its energy in a block. */
-  readonly exhausting = new Set<string>();
+  /**
+   * How a transfer of tokens to these recipients (42 digits) ends in a block, though a trial of it
+   * succeeds. It uses all its energy.
+   */
+  readonly failing = new Map<string, ContractResult>();
   readonly prices: Prices = { ...prices };
   /** Of everything that is paid from outside. */
   readonly bank: TronKey;
@@ -55,6 +58,7 @@ export class TronBlocks {
   protected readonly seen = new Set<string>();
   protected vm: TronVm | null = null;
   readonly #seed: string;
+  readonly #planted: TronTransaction[] = [];
   /** Makes the blocks. Each reorganisation has another one, so that its blocks differ. */
   #producer: TronKey;
   #forks = 0;
@@ -122,6 +126,11 @@ export class TronBlocks {
     return tx.txid;
   }
 
+  /** Puts a transaction of any kind into the next block, unchecked and without an effect. */
+  plant(bytes: Uint8Array): void {
+    this.#planted.push(decodeTransaction(bytes));
+  }
+
   /** Adds blocks; the first one takes all that waits and is still possible. */
   mine(blocks = 1, stepMs = blockMs): Promise<void> {
     return this.#alone(async () => {
@@ -142,13 +151,13 @@ export class TronBlocks {
       }
       const orphans = this.blocks.splice(kept).flatMap(({ transactions }) => transactions.map(({ tx }) => tx));
       await this.vm?.returnTo(this.head.vmHeight);
-      const waiting = [...orphans, ...this.pool.values()];
+      const waiting = [...this.pool.values()];
       this.pool.clear();
       this.#forks += 1;
       this.#producer = keyOf(`producer ${this.#forks} of ${this.#seed}`);
       for (let count = 0; count < blocks; count += 1) await this.#mineOne(blockMs);
       if (options.forgets) for (const { txid } of orphans) this.seen.delete(txid);
-      for (const tx of options.forgets ? waiting.slice(orphans.length) : waiting) this.pool.set(tx.txid, tx);
+      for (const tx of options.forgets ? waiting : [...orphans, ...waiting]) this.pool.set(tx.txid, tx);
     });
   }
 
@@ -179,7 +188,8 @@ export class TronBlocks {
     const time = this.#nextTime ?? this.head.header.timestamp + stepMs;
     this.#nextTime = null;
     const ledger = this.head.ledger.copy();
-    const mined: MinedTransaction[] = [];
+    const planted = this.#planted.splice(0);
+    const mined: MinedTransaction[] = planted.map((tx) => ({ tx, outcome: noEffect }));
     for (const tx of [...this.pool.values()]) {
       const isLate = tx.expiration <= BigInt(this.head.header.timestamp);
       if (this.held.has(tx.txid) && !isLate) continue;
@@ -209,7 +219,7 @@ export class TronBlocks {
   }
 
   #site(ledger: Ledger, time: number): Site {
-    return { ledger, time, prices: this.prices, vm: this.vm, exhausting: this.exhausting };
+    return { ledger, time, prices: this.prices, vm: this.vm, failing: this.failing };
   }
 
   /** What is checked on top of the head, in a node and for a block. @throws Refused */

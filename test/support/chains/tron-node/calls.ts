@@ -114,6 +114,11 @@ const full: Readonly<Record<string, Answer>> = {
     const account = view.head.ledger.get(bytesToHex(bytesOf(body.address)));
     return account ? resourceJson(account, view.head.header.timestamp) : {};
   },
+  getcontract: ({ view, body }) => {
+    const contract_address = bytesToHex(bytesOf(body.value));
+    const isContract = view.head.ledger.get(contract_address)?.isContract === true;
+    return isContract ? { contract_address, origin_address: view.chain.bank.address, version: 1 } : {};
+  },
   getchainparameters: ({ view }) => ({ chainParameter: parameters(view).map((one) => sparse(one)) }),
   gettransactionfrompending: ({ view, body }) => waiting(view, bytesToHex(bytesOf(body.value))),
   gettransactionlistfrompending: ({ view }) => ({ txId: [...view.chain.pool.keys()] }),

@@ -62,13 +62,17 @@ export interface Site {
   readonly time: number;
   readonly prices: Prices;
   readonly vm: TronVm | null;
-  /** Recipients of tokens whose transfers use all their energy. */
-  readonly exhausting: ReadonlySet<string>;
+  /** Recipients of tokens whose transfers fail, with the result. */
+  readonly failing: ReadonlyMap<string, ContractResult>;
 }
 
 type Charge = Pick<Outcome, 'netUsage' | 'netFee' | 'otherFee'>;
 
+/** Of a transaction that runs no code. */
 const noExecution = { energyUsage: 0n, energyFee: 0n, energyTotal: 0n, returned: '', logs: [], internal: [] } as const;
+
+/** Of a transaction that a test puts into a block as it is. */
+export const noEffect: Outcome = { ...noExecution, result: 'SUCCESS', netUsage: 0n, netFee: 0n, otherFee: 0n };
 
 /** Executes a transaction, and takes its fees. @throws Refused when a block cannot hold it. */
 export async function execute(site: Site, tx: TronTransaction): Promise<Outcome> {
@@ -83,7 +87,8 @@ export async function execute(site: Site, tx: TronTransaction): Promise<Outcome>
  * with what waits. @throws Refused
  */
 export function begin(site: Site, tx: TronTransaction): Charge {
-  const { owner } = tx.call;
+  const { owner, type, other } = tx.call;
+  if (type === 'Other') throw invalid(`${other} is not simulated`);
   if (!site.ledger.get(owner)) throw invalid(`account [${owner}] does not exist`);
   const charge = takeBandwidth(site, tx);
   const memo = tx.memo.length === 0 ? 0n : site.prices.memoFee;
@@ -153,8 +158,9 @@ async function callContract(site: Site, vm: TronVm, tx: TronTransaction): Promis
   const limit = payable < limited ? payable : limited;
   // The recipient is the first argument of a transfer.
   const recipient = `41${Buffer.from(data).toString('hex').slice(32, 72)}`;
-  const run = site.exhausting.has(recipient)
-    ? exhausted(limit)
+  const failure = site.failing.get(recipient);
+  const run = failure
+    ? { ...exhausted(limit), result: failure }
     : await vm.execute({ from: owner, contract: to, value: amount, data }, limit);
   const energyUsage = run.energy < staked ? run.energy : staked;
   ledger.use(owner, 'energy', energyUsage, time);

@@ -15,9 +15,9 @@ export interface TronFaults {
   forgetsBelow?: number;
   /**
    * The list of results of a block: the last entry is missing, or is there twice. Or one of
-   * another block is added, or all are of the block before, or there are none.
+   * another block is added, all are of the block before, all name the next block, or none is there.
    */
-  infos?: 'lack' | 'repeat' | 'foreign' | 'other-block' | 'none';
+  infos?: 'lack' | 'repeat' | 'foreign' | 'other-block' | 'misnumbered' | 'none';
   /** A part of each block that does not fit to the rest. */
   block?: 'root' | 'id' | 'parent' | 'signature' | 'txid' | 'raw';
   /** Changes each log; null leaves it out. */

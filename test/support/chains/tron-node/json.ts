@@ -40,14 +40,16 @@ export function transactionJson(tx: TronTransaction, result?: ContractResult): o
       ...{ contract_address: call.to, call_value: call.amount },
       ...{ call_token_value: call.token?.amount, token_id: call.token?.id },
     },
+    Other: {},
   }[call.type];
-  const parameter = { value: sparse(value), type_url: `type.googleapis.com/protocol.${call.type}` };
+  const type = call.other ?? call.type;
+  const parameter = { value: sparse(value), type_url: `type.googleapis.com/protocol.${type}` };
   return {
     ...(result === undefined ? {} : { ret: [{ contractRet: result }] }),
     ...sparse({ signature: tx.signatures.map(bytesToHex) }),
     txID: tx.txid,
     raw_data: {
-      contract: [{ parameter, type: call.type, ...sparse({ Permission_id: tx.permissionId }) }],
+      contract: [{ parameter, type, ...sparse({ Permission_id: tx.permissionId }) }],
       ...sparse({
         ref_block_bytes: tx.refBlockBytes,
         ref_block_hash: tx.refBlockHash,

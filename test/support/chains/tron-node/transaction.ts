@@ -10,7 +10,8 @@ const contractTypes = new Map([
   [31, 'TriggerSmartContract'],
 ] as const);
 
-export type ContractType = 'TransferContract' | 'TransferAssetContract' | 'TriggerSmartContract';
+/** `Other` is any contract that only a test puts into a block, where it has no effect. */
+export type ContractType = 'TransferContract' | 'TransferAssetContract' | 'TriggerSmartContract' | 'Other';
 
 /** What a transaction does. Addresses are 42 hexadecimal digits; amounts of coins are in sun. */
 export interface TronCall {
@@ -22,6 +23,8 @@ export interface TronCall {
   readonly amount: bigint;
   /** Data of a call; name of a TRC-10 token. */
   readonly data: Uint8Array;
+  /** Name of another contract. */
+  readonly other?: string;
   /** TRC-10 tokens that come with a call. They have no effect here. */
   readonly token?: { readonly id: bigint; readonly amount: bigint } | undefined;
 }
@@ -55,13 +58,13 @@ const results = {
 
 export type ContractResult = keyof typeof results;
 
-/** @throws Error when the bytes are no transaction of one known contract. */
+/** @throws Error when the bytes are no transaction of one contract. */
 export function decodeTransaction(bytes: Uint8Array): TronTransaction {
   const outer = new Message(bytes);
   return decodeRaw(outer.bytes(1), outer.all(2));
 }
 
-/** @throws Error when the bytes are no raw data of one known contract. */
+/** @throws Error when the bytes are no raw data of one contract. */
 export function decodeRaw(raw: Uint8Array, signatures: readonly Uint8Array[]): TronTransaction {
   const message = new Message(raw);
   const contracts = message.all(11);
@@ -85,8 +88,11 @@ export function decodeRaw(raw: Uint8Array, signatures: readonly Uint8Array[]): T
 
 function decodeCall(number: number, any: Message): TronCall {
   const type = contractTypes.get(number as 1);
-  if (!type) throw new Error(`contract type ${number} is not simulated`);
   const url = Buffer.from(any.bytes(1)).toString('utf8');
+  if (!type) {
+    const other = url.replace('type.googleapis.com/protocol.', '');
+    return { type: 'Other', owner: '', to: '', amount: 0n, data: any.bytes(2), other };
+  }
   if (url !== `type.googleapis.com/protocol.${type}`) throw new Error(`${type} has the type URL ${url}`);
   const value = new Message(any.bytes(2));
   const address = (member: number): string => bytesToHex(value.bytes(member));
@@ -109,9 +115,10 @@ export interface Terms {
   readonly memo?: string;
 }
 
-/** The raw bytes of a transaction. */
+/** The raw bytes of a transaction. @throws Error for another contract. */
 export function encodeRaw(call: TronCall, terms: Terms): Uint8Array {
   const { type, data, amount } = call;
+  if (type === 'Other') throw new Error('bytes of another contract cannot be made');
   const [owner, to] = [hexToBytes(call.owner), hexToBytes(call.to)];
   const members = {
     TransferContract: [

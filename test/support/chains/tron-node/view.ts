@@ -64,6 +64,8 @@ export class View {
         return [...listed, ...(others.length > 0 ? others.slice(0, 1) : [{ id: 'f'.repeat(64), blockNumber: 1 }])];
       case 'other-block':
         return others;
+      case 'misnumbered':
+        return listed.map((one) => ({ ...one, blockNumber: block.header.number + 1 }));
       case 'none':
         return [];
       default:
