@@ -83,10 +83,8 @@ describe('the simulated Tron node on recorded data', () => {
 
   it('reads every transaction, and computes its id', () => {
     expect(transactions).toHaveLength(53);
-    for (const { raw_data_hex, txID, raw_data } of transactions) {
-      const { txid, call } = decodeRaw(hexToBytes(raw_data_hex), []);
-      expect(txid).toBe(txID);
-      if (raw_data) expect(call.other ?? call.type).toBe(raw_data.contract[0]?.type);
+    for (const { raw_data_hex, txID } of transactions) {
+      expect(decodeRaw(hexToBytes(raw_data_hex), []).txid).toBe(txID);
     }
     expect(known).toHaveLength(29);
   });
