@@ -1,6 +1,7 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { call, describeWithAnvil } from '../../support/chains/anvil.ts';
 import { keyOf, toBase58, toHexAddress } from '../../support/chains/tron-node/crypto.ts';
+import { makeDeposits } from '../../support/chains/tron-node/deposits.ts';
 import { blockId, type Header, merkleRoot } from '../../support/chains/tron-node/header.ts';
 import { encodeMined, encodeRaw, signRaw } from '../../support/chains/tron-node/transaction.ts';
 import { toEvm } from '../../support/chains/tron-node/vm.ts';
@@ -410,6 +411,22 @@ describeWithAnvil('contracts on a simulated Tron chain', () => {
     await expect(chain.pay(usdt, null, 5n)).rejects.toThrow('Cannot transfer TRX to a smartContract.');
     await expect(chain.pay(payerAddress, chain.address(), 5n)).rejects.toThrow('not a valid smart contract');
     await expect(chain.pay(payerAddress, usdt, 5n, { feeLimit: 15_000_000_001n })).rejects.toThrow('feeLimit');
+  });
+
+  it('makes true and false deposits, which bring what they are said to bring', async () => {
+    const to = chain.address();
+    await chain.fund(to, 1n);
+    const token = await chain.deployToken();
+    const made = await makeDeposits(chain, token, to);
+    expect(made).toHaveLength(21);
+    for (const { name, txid, credits } of made) {
+      const number = chain.blockOf(txid)?.header.number ?? -1;
+      for (const contract of [null, token]) {
+        const moved = (await chain.balance(to, contract, number)) - (await chain.balance(to, contract, number - 1));
+        const sum = credits.reduce((all, one) => (one.contract === contract ? all + one.amount : all), 0n);
+        expect({ name, contract, moved }).toEqual({ name, contract, moved: sum });
+      }
+    }
   });
 
   it('undoes calls with the blocks that held them', async () => {
