@@ -40,7 +40,7 @@ interface RecordedBlock {
 }
 
 function recorded<T>(name: string): T {
-  return JSON.parse(readFileSync(new URL(`../../support/chains/recorded/tron/${name}.json`, import.meta.url), 'utf8'));
+  return JSON.parse(readFileSync(new URL(`../../fixtures/tron/${name}.json`, import.meta.url), 'utf8'));
 }
 
 const { blocks } = recorded<{ blocks: readonly RecordedBlock[] }>('blocks');
