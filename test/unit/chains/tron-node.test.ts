@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { HttpNode } from '../../../src/chains/nodes/http-node.ts';
 import { TronNode } from '../../../src/chains/tron/tron-node.ts';
 import { TronWire } from '../../support/chains/tron-wire.ts';
+import { close, listen } from '../../support/http/local-server.ts';
 
 const address = `41${'0a'.repeat(20)}`;
 const txid = 'ab'.repeat(32);
@@ -252,5 +255,43 @@ describe('the result of a transaction', () => {
     await expect(asking(other).info(txid, 'solid')).rejects.toEqual(unsound);
     const info = await asking({ ...other, id: txid.toUpperCase() }).info(txid, 'solid');
     expect(info).toMatchObject({ txid, height: 7, timeMs: 9, fee: 0n, result: null });
+  });
+});
+
+describe('over HTTP', () => {
+  /** A node at a path with a key in its query, which answers with a text. */
+  async function served<T>(answer: string, ask: (node: TronNode, asked: string[]) => Promise<T>): Promise<T> {
+    const asked: string[] = [];
+    const server = createServer((request, response) => {
+      asked.push(`${request.method} ${request.url}`);
+      response.end(answer);
+    });
+    const url = `http://127.0.0.1:${await listen(server)}/tron/?key=1`;
+    const http = new HttpNode({ url, user: null, password: null, headers: {} }, { numbersAsText: true });
+    try {
+      return await ask(new TronNode(http), asked);
+    } finally {
+      await close(server);
+    }
+  }
+
+  it('no amount passes through a float', async () => {
+    const text = `{"address":"${address}","balance":9007199254740993}`;
+    await served(text, async (node, asked) => {
+      expect((await node.account(address, 'solid'))?.balance).toBe(9_007_199_254_740_993n);
+      expect(asked).toEqual(['POST /tron/walletsolidity/getaccount?key=1']);
+    });
+  });
+
+  it('amounts with a fraction or an exponent are faults', async () => {
+    for (const balance of ['1.0', '1e3', '-1', '9223372036854775808', '"1.5"', 'null', 'true', '[]']) {
+      const text = `{"address":"${address}","balance":${balance}}`;
+      await served(text, (node) => expect(node.account(address, 'solid')).rejects.toEqual(unsound));
+    }
+  });
+
+  it('the bare sentence of a lite node is its fault', async () => {
+    const sentence = 'this API is closed because this node is a lite fullnode';
+    await served(sentence, (node) => expect(node.info(txid, 'solid')).rejects.toThrow(/this API is closed/));
   });
 });
