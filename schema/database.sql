@@ -1120,13 +1120,15 @@ create table sandbox_tx (
   seq bigint not null,
   minted boolean not null default false,
   forced boolean not null default false,
+  expires_at_height bigint,
+  expires_at timestamp with time zone,
   constraint sandbox_tx_pkey PRIMARY KEY (chain, txid),
   constraint sandbox_tx_amount_check CHECK ((amount > (0)::numeric)),
   constraint sandbox_tx_chain_fkey FOREIGN KEY (chain) REFERENCES sandbox_chain(chain),
   constraint sandbox_tx_check CHECK (((state = 'mined'::text) = (height IS NOT NULL))),
   constraint sandbox_tx_check1 CHECK (((state = 'mined'::text) = (success IS NOT NULL))),
-  constraint sandbox_tx_check2 CHECK (((sender IS NULL) = (nonce IS NULL))),
   constraint sandbox_tx_fee_check CHECK ((fee >= (0)::numeric)),
+  constraint sandbox_tx_nonce CHECK (((sender IS NOT NULL) OR (nonce IS NULL))),
   constraint sandbox_tx_state_check CHECK ((state = ANY (ARRAY['mempool'::text, 'mined'::text, 'dropped'::text])))
 );
 CREATE INDEX sandbox_tx_block ON public.sandbox_tx USING btree (chain, height) WHERE (state = 'mined'::text);

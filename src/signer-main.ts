@@ -81,7 +81,12 @@ async function serve(config: Config): Promise<void> {
   const networks = await openNetworks(config);
   const live = await liveSigning(networks);
   const entropy = await existingSeed(config);
-  const signer = await openLocalSigner({ entropy, dataDir: config.DATA_DIR, ...live });
+  const signer = await openLocalSigner({
+    entropy,
+    dataDir: config.DATA_DIR,
+    sandboxRules: config.SANDBOX_RULES,
+    ...live,
+  });
   entropy.fill(0);
   close = () => signer.close();
   const socketPath = config.SIGNER_SOCKET ?? join(config.DATA_DIR, 'signer.sock');

@@ -15,6 +15,7 @@ import type { ChainAdapter } from '../chains/port/chain-adapter.ts';
 import type { Signer } from '../chains/port/signer.ts';
 import { sandboxAdapters } from '../chains/sandbox/sandbox-adapters.ts';
 import { SandboxChain } from '../chains/sandbox/sandbox-chain.ts';
+import type { SandboxRules } from '../chains/sandbox/sandbox-rules.ts';
 import { chainCoins } from '../market/currencies/chain-coins.ts';
 import type { Currency } from '../market/currencies/currency.entity.ts';
 import type { CurrencyCatalogue } from '../market/currencies/currency-catalogue.ts';
@@ -79,6 +80,7 @@ export async function openKnownChains(
   orm: MikroORM,
   networks: LiveNetworks,
   currencies: readonly Currency[],
+  rules: SandboxRules,
 ): Promise<Map<string, ChainAdapter>> {
   await refuseOtherChains(orm, networks);
   const em = orm.em.fork();
@@ -87,7 +89,7 @@ export async function openKnownChains(
   if (sandboxChains.length > 0) {
     const wallet = await knownHotWallet(em, 'sandbox');
     if (wallet === null) throw neverStarted('the sandbox');
-    const node = new SandboxChain({ orm, clock: systemClock });
+    const node = new SandboxChain({ orm, clock: systemClock, rules });
     adapters.push(...sandboxAdapters(sandboxChains, node, wallet, currencies));
   }
   for (const network of networks.live.values()) {

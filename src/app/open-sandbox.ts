@@ -19,12 +19,12 @@ export type SandboxShared = Pick<GatewayShared, 'clock' | 'catalogue' | 'network
  * code, and in a process that serves no partners.
  */
 export async function openSandbox(
-  { servesPartners }: Pick<Foundation, 'servesPartners'>,
+  { servesPartners, config }: Pick<Foundation, 'servesPartners' | 'config'>,
   shared: SandboxShared,
   orm: MikroORM,
 ): Promise<PartnerSandbox | null> {
   if (!servesPartners || shared.networks.live.size > 0) return null;
-  return (await loadSandbox(shared, orm)).sandbox;
+  return (await loadSandbox(config, shared, orm)).sandbox;
 }
 
 /**
@@ -40,7 +40,7 @@ export async function openMagicOrders(
   if (config.ROLE === 'api' || shared.networks.live.size > 0) return null;
   const { MagicOrders } = await import('../settlement/sandbox/magic-orders.ts');
   const { catalogue } = shared;
-  const magic = new MagicOrders({ orm, catalogue, ...(await loadSandbox(shared, orm)) });
+  const magic = new MagicOrders({ orm, catalogue, ...(await loadSandbox(config, shared, orm)) });
   if (outside.background !== false) inBackground(foundation, magicMs, 'magic_orders_failed', () => magic.follow());
   return magic;
 }
@@ -79,9 +79,10 @@ export function sandboxVenueName({ VENUE }: Pick<Config, 'VENUE'>): ExchangeName
   return VENUE === null || VENUE === 'inventory' ? 'kraken' : VENUE.name;
 }
 
-async function loadSandbox({ clock, catalogue }: SandboxShared, orm: MikroORM) {
+async function loadSandbox(config: Config, { clock, catalogue }: SandboxShared, orm: MikroORM) {
   const { PartnerSandbox } = await import('../settlement/sandbox/partner-sandbox.ts');
   const { SandboxChain } = await import('../chains/sandbox/sandbox-chain.ts');
-  const chain = new SandboxChain({ orm, clock });
+  const { rulesByName } = await import('../chains/sandbox/sandbox-rules.ts');
+  const chain = new SandboxChain({ orm, clock, rules: rulesByName(config.SANDBOX_RULES) });
   return { chain, sandbox: new PartnerSandbox({ orm, clock, catalogue, chain }) };
 }

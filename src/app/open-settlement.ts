@@ -5,6 +5,7 @@ import { traced } from '../base/telemetry/tracing.ts';
 import type { ChainAdapter } from '../chains/port/chain-adapter.ts';
 import type { Signer } from '../chains/port/signer.ts';
 import { SandboxChain } from '../chains/sandbox/sandbox-chain.ts';
+import { rulesByName } from '../chains/sandbox/sandbox-rules.ts';
 import { fixedRateTimes } from '../config/fixed-rates.ts';
 import { Reconciliations, type ReconciliationsOptions } from '../ledger/reconciliations.ts';
 import { Currency } from '../market/currencies/currency.entity.ts';
@@ -79,7 +80,7 @@ export async function openSettlement(
   const { onCrashPoint = () => {}, background = true } = outside;
   const setup = { ...shared, ...services(await openDatabase(foundation, 'settlement'), shared) };
   const { orm, holds } = setup;
-  const sandbox = new SandboxChain({ orm, clock });
+  const sandbox = new SandboxChain({ orm, clock, rules: rulesByName(config.SANDBOX_RULES) });
   const signer = given && traced(outside.signer?.(given) ?? given, 'signer');
   const sandboxVenue = await openSandboxVenue(foundation, setup, orm, sandbox);
   const { venue, source } = await openOwnVenue({ ...foundation, config: sandboxVenue?.config ?? config }, setup);

@@ -42,7 +42,11 @@ export async function openSigning(
   if (config.SIGNER_SOCKET !== null) return openSocketSigning(foundation, parts, config.SIGNER_SOCKET);
   const seed = stored ?? (await firstSeed(foundation, parts));
   if (seed === null) return null;
-  const signer = await openLocalSigner({ entropy: seed, dataDir: config.DATA_DIR });
+  const signer = await openLocalSigner({
+    entropy: seed,
+    dataDir: config.DATA_DIR,
+    sandboxRules: config.SANDBOX_RULES,
+  });
   seed.fill(0);
   const pool = depositPool(foundation, parts, signer);
   await pool.provision();

@@ -126,6 +126,10 @@ export const constants = {
     1_000,
     'milliseconds between two blocks of a sandbox chain with pending work; 0 makes blocks by command only',
   ),
+  SANDBOX_RULES: constant(
+    'usual',
+    'what the sandbox chains do (src/chains/sandbox/sandbox-rules.ts); other rules imitate other kinds of chains, for tests only',
+  ),
   SANDBOX_PRICE_SEED: constant('exchange', 'seed of the small movements of the sandbox prices'),
 };
 

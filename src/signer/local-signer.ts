@@ -6,6 +6,7 @@ import { type Clock, systemClock } from '../base/clock.ts';
 import type { PaymentIntent, PreparedTx, SignedTx } from '../chains/port/chain-adapter.ts';
 import { type Signer, SignerError } from '../chains/port/signer.ts';
 import type { SigningKeys, TransactionSigner } from '../chains/port/transaction-signer.ts';
+import { rulesByName, type SandboxRules, usualRules } from '../chains/sandbox/sandbox-rules.ts';
 import { SandboxTransactions } from '../chains/sandbox/sandbox-transactions.ts';
 import { type AddedSpending, addedSpending, exclusiveGroups } from './attempts.ts';
 import { refusalOfFurther } from './death-rule.ts';
@@ -23,6 +24,8 @@ export interface LocalSignerOptions {
   /** Limits of live chains. Without them, live chains are not signed for. */
   readonly limits?: SignerLimits;
   readonly clock?: Clock;
+  /** Of the sandbox's chains; the usual ones unless given. */
+  readonly sandboxRules?: SandboxRules;
 }
 
 /** A transaction that was found without fault, and is to be signed. */
@@ -46,13 +49,20 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
   /** The last request of each payment with work under way. */
   readonly #turns = new Map<string, Promise<unknown>>();
 
-  constructor({ keys, journal, live = new Map(), limits, clock = systemClock }: LocalSignerOptions) {
+  constructor({
+    keys,
+    journal,
+    live = new Map(),
+    limits,
+    clock = systemClock,
+    sandboxRules = usualRules,
+  }: LocalSignerOptions) {
     this.#keys = keys;
     this.#journal = journal;
     this.#live = live;
     this.#limits = limits;
     this.#clock = clock;
-    this.#sandbox = new SandboxTransactions(keys);
+    this.#sandbox = new SandboxTransactions(keys, sandboxRules);
   }
 
   async sign(chain: string, intent: PaymentIntent, tx: PreparedTx, earlier: readonly string[] = []): Promise<SignedTx> {
@@ -221,6 +231,8 @@ export interface OpenLocalSignerOptions {
   /** Limits of live chains; a chain without limits is not signed for. */
   readonly limits?: SigningLimits;
   readonly clock?: Clock;
+  /** Name of the rules of the sandbox's chains; the usual ones unless given. */
+  readonly sandboxRules?: string;
 }
 
 /**
@@ -235,11 +247,13 @@ export async function openLocalSigner({
   live = () => new Map(),
   limits = new Map(),
   clock = systemClock,
+  sandboxRules: rulesName = 'usual',
 }: OpenLocalSignerOptions): Promise<LocalSigner> {
   const keys = new SignerKeys(entropy);
   const kinds = live(keys);
+  const sandboxRules = rulesByName(rulesName);
   const journal = new SignerJournal(join(dataDir, 'signer-journal'));
-  if (kinds.size === 0) return new LocalSigner({ keys, journal, clock });
+  if (kinds.size === 0) return new LocalSigner({ keys, journal, clock, sandboxRules });
   const dir = join(dataDir, 'signer-spending');
   return new LocalSigner({
     keys,
@@ -247,6 +261,7 @@ export async function openLocalSigner({
     live: kinds,
     limits: await SignerLimits.open({ dir, limits, clock }),
     clock,
+    sandboxRules,
   });
 }
 

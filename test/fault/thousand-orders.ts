@@ -10,6 +10,7 @@ import { Big, floorTo, formatDecimal, toUnits } from '../../src/base/money.ts';
 import { networkById } from '../../src/chains/networks/networks.ts';
 import { busyBlocks } from '../../src/chains/sandbox/sandbox-adapters.ts';
 import { SandboxChain } from '../../src/chains/sandbox/sandbox-chain.ts';
+import { rulesByName, sandboxVariants } from '../../src/chains/sandbox/sandbox-rules.ts';
 import type { Currency } from '../../src/market/currencies/currency.entity.ts';
 import { CurrencyService } from '../../src/market/currencies/currency-service.ts';
 import { newRecipient, paidOnChain, paidTwice, type Recipient } from '../support/chains/recipients.ts';
@@ -25,6 +26,7 @@ const help = `Usage: npm run torture -- [orders] [options]
   --workers <n>        worker processes (2)
   --seed <n>           seed of every choice; a random one unless given
   --kill-every-ms <n>  a worker is killed about so often; 0 for never (2500)
+  --traits <name>      rules of the sandbox chains: ${Object.keys(sandboxVariants).join(', ')} (usual)
   --keep               keep the folder with the database and the workers' logs
 `;
 
@@ -34,7 +36,9 @@ const {
   seed,
   keep,
   'kill-every-ms': killEveryMs,
-} = readArguments(help, { orders: 1_000, workers: 2, 'kill-every-ms': 2_500 });
+  traits: rulesName,
+} = readArguments(help, { orders: 1_000, workers: 2, 'kill-every-ms': 2_500 }, { traits: 'usual' });
+const rules = rulesByName(rulesName);
 
 const windowSec = 20;
 const createEveryMs = 75;
@@ -44,7 +48,8 @@ const cancelEveryMs = 700;
 const answerEveryMs = 150;
 /** After the last deposit, before the workers are left in peace. */
 const afterDepositsMs = 5_000;
-const quietTimeoutMs = 120_000;
+/** Without exclusion, the signer waits two minutes after each attempt that died. */
+const quietTimeoutMs = rules.exclusive ? 120_000 : 900_000;
 /** The venue has none of it, so that exchanges into it run into their deadline. */
 const soldOut = 'LINK';
 
@@ -116,6 +121,7 @@ const torture = await Torture.open<Made>({
     ACTION_DEADLINE_SEC: '6',
     SANDBOX_BLOCK_MS: '50',
     CHAIN_POLL_MS: '50',
+    SANDBOX_RULES: rulesName,
     REDIS_URL: redis.url,
   },
 });
@@ -124,7 +130,7 @@ torture.say(`seed ${seed}, ${orderCount} orders, ${workerCount} workers, in ${to
 await torture.prepare(() => {});
 
 const orm = await createOrm({ url: torture.databaseUrl, poolSize: 10 });
-const sandbox = new SandboxChain({ orm, clock: systemClock });
+const sandbox = new SandboxChain({ orm, clock: systemClock, rules });
 const currencies = await new CurrencyService(orm, systemClock).list();
 await torture.rows(`update api_key set scopes = array_append(scopes, 'orders:manage')`);
 await torture.rows('insert into sandbox_inventory (coin, amount) values ($1, 0)', [soldOut]);
@@ -294,6 +300,7 @@ async function killWorkers(): Promise<void> {
  * a deposit, nothing is lost.
  */
 async function reorganise(): Promise<void> {
+  if (!rules.reorgs) return;
   const dice = new Dice(seed + 2);
   const chains = [...new Set(destinations.map(([, network]) => chainOf(network)))];
   const careful = chains.filter((chain) =>
@@ -303,7 +310,8 @@ async function reorganise(): Promise<void> {
   await torture.often(reorgEveryMs, dice, async () => {
     const chain = dice.pick(chains);
     const isLossy = lossy.has(chain);
-    const depth = isLossy || dice.chance(0.5) ? 1 : 2;
+    // What was final and waits again might expire.
+    const depth = isLossy || rules.expiry !== null || dice.chance(0.5) ? 1 : 2;
     await sandbox.reorg(chain, depth, { keep: !(isLossy && dice.chance(0.1)) });
     counts.reorgs += 1;
   });

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from '../../base/db/sql.ts';
-import { appendBlock, readWaiting, undoAbove } from './sandbox-blocks.ts';
+import { appendBlock, heightBelow, readWaiting, undoAbove } from './sandbox-blocks.ts';
 import { outputRows } from './sandbox-outputs.ts';
 
 export interface DropMined {
@@ -40,25 +40,29 @@ export async function dropMined(
     return true;
   }
   if (found?.state !== 'mined' || found.height === null || height - found.height >= mostDepth) return false;
-  const below = found.height - 1;
+  const below = await heightBelow(em, chain, found.height);
   const mined = await sql<{ txid: string; height: number }>(
     em,
     "select txid, height::int as height from sandbox_tx where chain = ? and state = 'mined' and height > ?",
     [chain, below],
   );
   const heights = new Map(mined.map((row) => [row.txid, row.height]));
+  const places = await sql<{ height: number }>(
+    em,
+    'select height::int as height from sandbox_block where chain = ? and height > ? order by height',
+    [chain, below],
+  );
   await undoAbove(em, chain, below, 'mempool');
   await drop();
   await sql(em, 'delete from sandbox_block where chain = ? and height > ?', [chain, below]);
   await sql(em, 'update sandbox_chain set height = ? where chain = ?', [below, chain]);
-  for (let at = below; at < height; at += 1) {
-    const waiting = await readWaiting(em, chain);
+  for (const [index, { height: at }] of places.entries()) {
+    const block = { chain, below: places[index - 1]?.height ?? below, height: at, now };
+    const waiting = await readWaiting(em, block);
     await appendBlock(
       em,
-      chain,
-      at,
-      waiting.filter((tx) => !tx.waits || heights.get(tx.txid) === at + 1),
-      now,
+      block,
+      waiting.filter((tx) => !tx.waits || heights.get(tx.txid) === at),
     );
   }
   // One more block than before, so that the new branch is the longer one.

@@ -2,7 +2,11 @@
 export interface WaitingTx {
   readonly txid: string;
   /** Null for coins from outside. */
-  readonly account: { readonly address: string; readonly nonce: bigint } | null;
+  readonly account: {
+    readonly address: string;
+    /** Null for one that excludes no other one. */
+    readonly nonce: bigint | null;
+  } | null;
   readonly recipient: string;
   readonly contract: string | null;
   readonly amount: bigint;
@@ -96,6 +100,11 @@ export function fillBlock(waiting: readonly WaitingTx[], accounts: SandboxAccoun
       continue;
     }
     const { address, nonce } = account;
+    if (nonce === null) {
+      if (accounts.balance(address, null) < waitingTx.fee) continue;
+      taken.push({ txid, success: execute(waitingTx, address, accounts) });
+      continue;
+    }
     if (waitingTx.forced && nonce < accounts.nonce(address)) {
       // The account's later transactions went without it.
       if (accounts.balance(address, null) < waitingTx.fee) continue;

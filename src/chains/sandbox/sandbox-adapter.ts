@@ -1,27 +1,37 @@
-import { type BlockSource, scanBlocks, startCursor } from '../nodes/scan-blocks.ts';
+import { scanBlocks, startCursor } from '../nodes/scan-blocks.ts';
 import {
   type BlockRef,
   type Broadcast,
   type ChainAdapter,
   ChainError,
+  type ChainTraits,
   type Cursor,
+  type EarlierTx,
+  type Expiry,
   type Held,
   type Holding,
   type HotSpend,
   type PaymentIntent,
   type Pending,
   type PreparedTx,
-  type Reservation,
-  type ScannedBlock,
   type ScanResult,
   type SignedTx,
   type TxStatus,
 } from '../port/chain-adapter.ts';
 import { txidDigits } from '../port/txid.ts';
 import type { ForcedProblem } from './forced-payments.ts';
-import type { SandboxChain, SandboxRange } from './sandbox-chain.ts';
-import { decodePayload, encodePayload, sandboxTraits } from './sandbox-tx.ts';
-import type { SandboxTxFacts } from './tx-facts.ts';
+import type { SandboxChain } from './sandbox-chain.ts';
+import { type SandboxRules, traitsOf } from './sandbox-rules.ts';
+import { SandboxSource } from './sandbox-source.ts';
+import {
+  decodePayload,
+  encodePayload,
+  hasExpired,
+  reservationOf,
+  type SandboxPayload,
+  sandboxTxid,
+} from './sandbox-tx.ts';
+import type { BlockPoint, SandboxTxFacts } from './tx-facts.ts';
 
 export interface SandboxAdapterOptions {
   readonly chain: string;
@@ -41,12 +51,13 @@ const uncertain: Broadcast = { outcome: 'uncertain', code: 'unreachable' };
 /** The adapter of one sandbox chain. */
 export class SandboxAdapter implements ChainAdapter {
   readonly chain: string;
-  readonly traits = sandboxTraits;
-  readonly finalityDepth = 2;
-  readonly reorgWindow = 100;
+  readonly traits: ChainTraits;
+  readonly finalityDepth: number;
+  readonly reorgWindow: number;
   readonly startHeight = 0;
   /** 0, because the clock of this database's processes makes all blocks. */
   readonly blockToleranceSec = 0;
+  readonly pending?: NonNullable<ChainAdapter['pending']>;
   readonly #node: SandboxChain;
   readonly #hotAddress: string;
   readonly #busyBlocks: number;
@@ -56,6 +67,10 @@ export class SandboxAdapter implements ChainAdapter {
     this.#node = node;
     this.#hotAddress = hotAddress;
     this.#busyBlocks = busyBlocks;
+    this.traits = traitsOf(node.rules);
+    this.finalityDepth = this.traits.reorgs ? 2 : 1;
+    this.reorgWindow = this.traits.reorgs ? 100 : 20;
+    if (this.traits.mempool) this.pending = (known) => this.#pending(known);
   }
 
   head(): Promise<BlockRef> {
@@ -63,7 +78,7 @@ export class SandboxAdapter implements ChainAdapter {
   }
 
   start(height: number): Promise<Cursor> {
-    return this.#ask(() => startCursor(async (at) => (await this.#source(at, 0).blockAt(at))?.ref ?? null, height));
+    return this.#ask(() => startCursor((at) => this.#source(at, 0).newestAt(at), height));
   }
 
   scan(cursor: Cursor, maxBlocks: number): Promise<ScanResult> {
@@ -77,7 +92,7 @@ export class SandboxAdapter implements ChainAdapter {
     });
   }
 
-  pending(known: readonly string[]): Promise<Pending> {
+  #pending(known: readonly string[]): Promise<Pending> {
     return this.#ask(async () => {
       const isQuiet = (await this.#node.quietHead(this.chain)) !== undefined;
       const transfers = isQuiet ? [] : await this.#node.mempool(this.chain);
@@ -94,29 +109,38 @@ export class SandboxAdapter implements ChainAdapter {
     return { address: this.#hotAddress, tag: null };
   }
 
-  async prepare(intent: PaymentIntent, held: Held): Promise<PreparedTx> {
+  async prepare(intent: PaymentIntent, held: Held, earlier: readonly EarlierTx[] = []): Promise<PreparedTx> {
     const from = this.#hotAddress;
-    const { nextNonce, forced } = await this.#ask(() => this.#node.beforePayment(this.chain, from, intent.id));
-    let nonce = nextNonce;
-    while (held.has(reservation(from, nonce))) nonce += 1;
+    const { nextNonce, forced, head } = await this.#ask(() => this.#node.beforePayment(this.chain, from, intent.id));
+    const place = this.traits.exclusive
+      ? { nonce: nonceFor(from, nextNonce, held, earlier) }
+      : { attempt: `${intent.id}:${intent.attempt}` };
+    if (!this.traits.exclusive) await this.#refuseAlive(earlier);
     if (forced !== null && forced !== 'fee_spike') throw forcedRefusal(forced);
     const fee = forced === null ? flatFee : forcedFee;
     const { to, tag, contract, amount } = intent;
-    return {
-      payload: encodePayload({
-        chain: this.chain,
-        from,
-        nonce,
-        to,
-        tag,
-        contract,
-        amount: amount.toString(),
-        fee: fee.toString(),
-      }),
-      reserves: [reservation(from, nonce)],
-      fee,
-      expiresAt: null,
+    const payload: SandboxPayload = {
+      ...{ chain: this.chain, from, ...place, to, tag, contract },
+      ...{ amount: amount.toString(), fee: fee.toString() },
+      ...expiryFrom(this.#node.rules, head),
     };
+    return {
+      payload: encodePayload(payload),
+      reserves: [reservationOf(payload)],
+      fee,
+      expiresAt: payload.expiresAt ?? null,
+    };
+  }
+
+  /** Nothing but their death keeps earlier attempts from being paid as well. */
+  async #refuseAlive(earlier: readonly EarlierTx[]): Promise<void> {
+    const statuses = await this.#statuses(
+      earlier.map(({ payload }) => ({ text: payload, txid: sandboxTxid(payload) })),
+    );
+    if (statuses.every((status) => status.state === 'dead' && status.final)) return;
+    throw new ChainError('earlier_alive', 'an earlier attempt of the payment is not dead for good', {
+      isOfChain: true,
+    });
   }
 
   async broadcast(tx: SignedTx): Promise<Broadcast> {
@@ -142,12 +166,18 @@ export class SandboxAdapter implements ChainAdapter {
   }
 
   async statusAll(txs: readonly SignedTx[]): Promise<readonly TxStatus[]> {
-    const asked = txs.map(({ txid, raw }) => {
-      const { from, nonce } = decodePayload(raw.slice(0, raw.lastIndexOf('#')));
-      return { txid, from, nonce };
+    return this.#statuses(txs.map(({ txid, raw }) => ({ txid, text: raw.slice(0, raw.lastIndexOf('#')) })));
+  }
+
+  async #statuses(txs: readonly { readonly txid: string; readonly text: string }[]): Promise<readonly TxStatus[]> {
+    if (txs.length === 0) return [];
+    const asked = txs.map(({ txid, text }) => ({ ...decodePayload(text), txid }));
+    const all = await this.#ask(() => this.#node.facts(this.chain, asked, this.finalityDepth));
+    return asked.map(({ expiresAt }, index) => {
+      const facts = all[index];
+      if (!facts) throw new Error('the node told no status');
+      return this.#statusBy(facts, expiresAt);
     });
-    const all = await this.#ask(() => this.#node.facts(this.chain, asked));
-    return all.map((facts) => this.#statusBy(facts));
   }
 
   /** While it waits, the amount is what the transaction is to move. */
@@ -157,6 +187,7 @@ export class SandboxAdapter implements ChainAdapter {
     const tx = await this.#ask(() => this.#node.moved(this.chain, digits));
     if (tx === null || tx.sender !== this.#hotAddress || tx.state === 'dropped') return null;
     const { head, height, success, recipient, contract, amount, fee } = tx;
+    if (height === null && !this.traits.mempool) return null;
     const hasLeft = success !== false && recipient !== this.#hotAddress;
     if (!hasLeft && fee === 0n) return null;
     return {
@@ -167,28 +198,32 @@ export class SandboxAdapter implements ChainAdapter {
     };
   }
 
-  #statusBy(facts: SandboxTxFacts): TxStatus {
-    const depth = (height: number): number => facts.head - height + 1;
-    const own = facts.tx;
-    if (own?.state === 'mempool') return { state: 'mempool' };
-    if (own?.state === 'mined' && own.height !== null) {
-      const confirmations = depth(own.height);
+  #statusBy({ head, final, tx, rivalHeight }: SandboxTxFacts, expiresAt: Expiry | undefined): TxStatus {
+    const confirmationsAt = (height: number): number => head.height - height + 1;
+    if (tx?.state === 'mined' && tx.height !== null) {
+      const confirmations = confirmationsAt(tx.height);
       return {
         state: 'mined',
-        height: own.height,
+        height: tx.height,
         confirmations,
-        success: own.success === true,
-        fee: own.fee,
+        success: tx.success === true,
+        fee: tx.fee,
         final: confirmations >= this.finalityDepth,
       };
     }
-    if (facts.rivalHeight === null) return { state: 'unknown' };
-    return { state: 'dead', why: 'conflict', final: depth(facts.rivalHeight) >= this.finalityDepth };
+    if (rivalHeight !== null) {
+      return { state: 'dead', why: 'conflict', final: confirmationsAt(rivalHeight) >= this.finalityDepth };
+    }
+    if (hasExpired(expiresAt, head)) {
+      return { state: 'dead', why: 'expired', final: final !== null && hasExpired(expiresAt, final) };
+    }
+    if (!this.traits.mempool && expiresAt !== undefined) return { state: 'waiting', until: expiresAt };
+    return { state: tx?.state === 'mempool' ? 'mempool' : 'unknown' };
   }
 
   /** The blocks from a height on, with `ahead` further ones read in advance. */
   #source(height: number, ahead: number): SandboxSource {
-    return new SandboxSource(this.#node, this.chain, height, ahead, this.reorgWindow);
+    return new SandboxSource(this.#node, this.chain, { height, ahead, behind: this.reorgWindow });
   }
 
   async #ask<T>(question: () => Promise<T>): Promise<T> {
@@ -201,52 +236,6 @@ export class SandboxAdapter implements ChainAdapter {
   }
 }
 
-/** A stretch of a chain, read by one statement, so that its blocks join. */
-class SandboxSource implements BlockSource {
-  readonly #node: SandboxChain;
-  readonly #chain: string;
-  readonly #behind: number;
-  #from: number;
-  #to: number;
-  #range: SandboxRange | null = null;
-
-  constructor(node: SandboxChain, chain: string, height: number, ahead: number, behind: number) {
-    this.#node = node;
-    this.#chain = chain;
-    this.#from = height;
-    this.#to = height + ahead;
-    this.#behind = behind;
-  }
-
-  async headHeight(): Promise<number> {
-    return (await this.#read()).head;
-  }
-
-  async hashAt(height: number): Promise<string | null> {
-    return (await this.blockAt(height))?.ref.hash ?? null;
-  }
-
-  blockAfter({ height }: BlockRef): Promise<ScannedBlock | null> {
-    return this.blockAt(height + 1);
-  }
-
-  async blockAt(height: number): Promise<ScannedBlock | null> {
-    if (height < this.#from || height > this.#to) {
-      // A reorg went below the blocks that were read. Read all of them again, as far down as a scan
-      // may need.
-      this.#from = Math.min(this.#from, height - this.#behind);
-      this.#to = Math.max(this.#to, height);
-      this.#range = null;
-    }
-    return (await this.#read()).blocks.get(height) ?? null;
-  }
-
-  async #read(): Promise<SandboxRange> {
-    this.#range ??= await this.#node.range(this.#chain, this.#from, this.#to);
-    return this.#range;
-  }
-}
-
 /**
  * Before a nonce is reserved, so that no payment of another order waits behind this one. Each
  * counts as a try, so that any number of such payments comes after those of other orders.
@@ -255,6 +244,22 @@ function forcedRefusal(problem: ForcedProblem): ChainError {
   return new ChainError(problem, 'a partner forced it in the sandbox', { isOfChain: true });
 }
 
-function reservation(address: string, nonce: number): Reservation {
-  return `nonce:${address}:${nonce}`;
+/** The nonce of the attempt before, when that one has only expired. Otherwise the next free one. */
+function nonceFor(from: string, nextNonce: number, held: Held, earlier: readonly EarlierTx[]): number {
+  const last = earlier.at(-1);
+  const kept = last?.why === 'expired' ? decodePayload(last.payload).nonce : undefined;
+  if (kept !== undefined) {
+    if (!held.has(reservationOf({ from, nonce: kept }))) return kept;
+    throw new ChainError('held', `another payment holds nonce ${kept} of the earlier attempt`, { isOfChain: true });
+  }
+  let nonce = nextNonce;
+  while (held.has(reservationOf({ from, nonce }))) nonce += 1;
+  return nonce;
+}
+
+/** The members of a payload that say when it expires, counted from the newest block. */
+function expiryFrom({ expiry }: SandboxRules, head: BlockPoint): Pick<SandboxPayload, 'expiresAt' | 'builtAtMs'> {
+  if (expiry === null) return {};
+  if ('heights' in expiry) return { expiresAt: { height: head.height + expiry.heights } };
+  return { expiresAt: { timeMs: head.timeMs + expiry.ms }, builtAtMs: head.timeMs };
 }

@@ -9,21 +9,28 @@ import { isForcedToFail } from './forced-payments.ts';
 /** The most transactions in one block. */
 const blockSize = 2_000;
 
-/** Makes a block of the waiting transactions, above `height`. */
-export async function makeBlock(em: EntityManager, chain: string, height: number, now: Date): Promise<void> {
-  await appendBlock(em, chain, height, await readWaiting(em, chain), now);
+/** A block that is to be made on top of the newest one. */
+export interface NewBlock {
+  readonly chain: string;
+  /** Height of the newest block. */
+  readonly below: number;
+  readonly height: number;
+  readonly now: Date;
+}
+
+/** Makes a block of the waiting transactions. */
+export async function makeBlock(em: EntityManager, block: NewBlock): Promise<void> {
+  await appendBlock(em, block, await readWaiting(em, block));
 }
 
 /**
- * Writes the block above `height` in one statement, with the transactions it takes and their
- * effects.
+ * Writes a block in one statement, with the transactions it takes and their effects. Transactions
+ * that expired before it are dropped.
  */
 export async function appendBlock(
   em: EntityManager,
-  chain: string,
-  height: number,
+  { chain, below, height, now }: NewBlock,
   waiting: readonly WaitingTx[],
-  now: Date,
 ): Promise<void> {
   const accounts = await readAccounts(em, chain, waiting);
   const taken = fillBlock(waiting, accounts);
@@ -31,8 +38,12 @@ export async function appendBlock(
     em,
     `with block as (
        insert into sandbox_block (chain, height, hash, parent, mined_at)
-       select chain, height + 1, ${blockHash('chain', 'height + 1', 'hash')}, hash, ?
-         from sandbox_block where chain = ? and height = ?
+       select b.chain, h.height, ${blockHash('b.chain', 'h.height', 'b.hash')}, b.hash, ?
+         from sandbox_block b cross join (select ?::bigint as height) h where b.chain = ? and b.height = ?
+     ), gone as (
+       update sandbox_tx t set state = 'dropped'
+         from sandbox_block b
+        where t.chain = ? and t.state = 'mempool' and b.chain = t.chain and b.height = ? and not ${isAlive('t', 'b')}
      ), taken as (
        update sandbox_tx t set state = 'mined', height = ?, success = m.success
          from jsonb_to_recordset(?::jsonb) as m (txid text, success boolean)
@@ -56,22 +67,36 @@ export async function appendBlock(
     [
       salt(),
       now,
-      chain,
       height,
-      height + 1,
+      chain,
+      below,
+      chain,
+      below,
+      height,
       JSON.stringify(taken),
       chain,
       JSON.stringify(accounts.changedNonces()),
       chain,
       chain,
       JSON.stringify(accounts.changedBalances()),
-      height + 1,
+      height,
       now,
       chain,
       taken.length,
       chain,
     ],
   );
+}
+
+/** Height of the block that is `blocks` below another one, or of the chain's first block. */
+export async function heightBelow(em: EntityManager, chain: string, height: number, blocks = 1): Promise<number> {
+  const [row] = await sql<{ height: number }>(
+    em,
+    `select height::int as height from sandbox_block where chain = ? and height <= ?
+      order by height desc limit 1 offset ?`,
+    [chain, height, blocks],
+  );
+  return row?.height ?? 0;
 }
 
 /** Undoes the blocks above a height, as if they had never been. */
@@ -124,12 +149,16 @@ export async function openAccount(em: EntityManager, chain: string, address: str
   );
 }
 
+/** SQL: whether a transaction `t` can still be in a block above the block `b`. */
+const isAlive = (t: string, b: string): string =>
+  `(coalesce(${t}.expires_at_height > ${b}.height, true) and coalesce(${t}.expires_at > ${b}.mined_at, true))`;
+
 /**
- * Transactions that can go in the next block, in order. Leaves out those behind a gap in their
- * account's nonces. A lost transaction that a partner forced is no gap: it is listed, and does not
- * wait.
+ * Transactions that can go in a block, in order. Leaves out those that expired before it, and those
+ * behind a gap in their account's nonces. A lost transaction that a partner forced is no gap: it is
+ * listed, and does not wait.
  */
-export async function readWaiting(em: EntityManager, chain: string): Promise<WaitingTx[]> {
+export async function readWaiting(em: EntityManager, { chain, below, height }: NewBlock): Promise<WaitingTx[]> {
   const rows = await sql<{
     txid: string;
     sender: string | null;
@@ -150,21 +179,23 @@ export async function readWaiting(em: EntityManager, chain: string): Promise<Wai
               t.fee::text as fee, r.address is not null or ${isForcedToFail('t')} as refused, t.forced,
               t.state = 'mempool' as waits
          from (select w.*, a.nonce as next,
-                      case when w.sender is null then 1
+                      case when w.nonce is null then 1
                            else row_number() over (partition by w.sender, w.nonce < a.nonce order by w.nonce) end as place
                  from sandbox_tx w
+                 join sandbox_block b on b.chain = w.chain and b.height = ?
                  left join sandbox_account a on a.chain = w.chain and a.address = w.sender
-                where w.chain = ? and (w.state = 'mempool' or (w.forced and w.nonce >= a.nonce))) t
+                where w.chain = ? and (w.state = 'mempool' or (w.forced and w.nonce >= a.nonce))
+                  and ${isAlive('w', 'b')} and coalesce(w.expires_at_height >= ?, true)) t
          left join sandbox_refusing r on r.chain = t.chain and r.address = t.recipient
-        where t.sender is null or t.nonce < t.next + t.place
+        where t.nonce is null or t.nonce < t.next + t.place
         order by t.place, t.seq
         limit ?
      ) ready order by seq`,
-    [chain, blockSize],
+    [below, chain, height, blockSize],
   );
   return rows.map(({ txid, sender, nonce, recipient, contract, amount, fee, refused, forced, waits }) => ({
     txid,
-    account: sender === null || nonce === null ? null : { address: sender, nonce: BigInt(nonce) },
+    account: sender === null ? null : { address: sender, nonce: nonce === null ? null : BigInt(nonce) },
     recipient,
     contract,
     amount: BigInt(amount),

@@ -11,15 +11,27 @@ import {
 } from '../port/chain-adapter.ts';
 import { dropMined } from './drop-mined.ts';
 import { type ForcedProblem, forcedOnPayment, loseForced } from './forced-payments.ts';
-import { appendBlock, blockHash, makeBlock, openAccount, salt, undoAbove } from './sandbox-blocks.ts';
+import {
+  appendBlock,
+  blockHash,
+  heightBelow,
+  makeBlock,
+  type NewBlock,
+  openAccount,
+  salt,
+  undoAbove,
+} from './sandbox-blocks.ts';
 import { mostOutputs, outputOf, outputRow, outputRows } from './sandbox-outputs.ts';
+import { nextHeight, type SandboxRules, usualRules } from './sandbox-rules.ts';
 import { encodePayload, openSandboxTx, sandboxTxid } from './sandbox-tx.ts';
 import { freeNonce, type OpenedTx, takeTxs, withoutRivals } from './take-txs.ts';
-import { type AskedTx, type MovedTx, movedBy, type SandboxTxFacts, txFacts } from './tx-facts.ts';
+import { type AskedTx, type BlockPoint, type MovedTx, movedBy, type SandboxTxFacts, txFacts } from './tx-facts.ts';
 
 export interface SandboxChainOptions {
   readonly orm: MikroORM;
   readonly clock: Clock;
+  /** Of all its chains; only tests have others than the usual ones. */
+  readonly rules?: SandboxRules;
 }
 
 /** Coins that go to an address. */
@@ -66,9 +78,19 @@ export interface SandboxRange {
   readonly blocks: ReadonlyMap<number, ScannedBlock>;
 }
 
+/** What decides how a payment from an account is built. */
+export interface BeforePayment {
+  readonly nextNonce: number;
+  readonly forced: ForcedProblem | 'fee_spike' | null;
+  /** The newest block. */
+  readonly head: BlockPoint;
+}
+
 const badSignature: Broadcast = { outcome: 'rejected', code: 'bad_signature' };
 /** How long the result 'quiet' of a chain may be cached. Changes by this process show at once. */
 const quietMs = 50;
+/** Intervals between two blocks of a chain that goes on although nothing waits. */
+const idleBlocks = 10;
 const noParent = '0'.repeat(64);
 
 /**
@@ -77,11 +99,13 @@ const noParent = '0'.repeat(64);
  * come one after another.
  */
 export class SandboxChain {
+  readonly rules: SandboxRules;
   readonly #orm: MikroORM;
   readonly #clock: Clock;
   #quiet: { readonly at: number; readonly heads: Promise<Map<string, string>> } | null = null;
 
-  constructor({ orm, clock }: SandboxChainOptions) {
+  constructor({ orm, clock, rules = usualRules }: SandboxChainOptions) {
+    this.rules = rules;
     this.#orm = orm;
     this.#clock = clock;
   }
@@ -192,24 +216,27 @@ export class SandboxChain {
    * caller's.
    */
   async mine(chain: string, blocks = 1, joined?: EntityManager): Promise<void> {
-    const work = (em: EntityManager, height: number): Promise<void> => makeBlock(em, chain, height, this.#clock.now());
+    const work = (em: EntityManager, height: number): Promise<void> => makeBlock(em, this.#above(chain, height));
     for (let made = 0; made < blocks; made += 1) {
       await (joined ? this.#locked(joined, chain, work) : this.#onChain(chain, work));
     }
   }
 
   /**
-   * Makes one block on each busy chain whose newest block is `blockMs` old. Even with many callers,
-   * a chain gets one block an interval. Returns the chains that got one.
+   * Makes one block on each busy chain whose newest block is `blockMs` old. Where payments expire,
+   * a chain that is not busy goes on ten times more slowly. Even with many callers, a chain gets one
+   * block an interval. Returns the chains that got one.
    */
   async mineDue(blockMs: number): Promise<string[]> {
     const due = `(c.mined_at is null or c.mined_at <= ?)
        and (c.height < c.busy_until
-            or exists (select 1 from sandbox_tx t where t.chain = c.chain and t.state = 'mempool'))`;
-    const limit = new Date(this.#clock.now().getTime() - blockMs);
+            or exists (select 1 from sandbox_tx t where t.chain = c.chain and t.state = 'mempool')
+            or (?::boolean and coalesce(c.mined_at <= ?, true)))`;
+    const now = this.#clock.now().getTime();
+    const limits = [new Date(now - blockMs), this.rules.expiry !== null, new Date(now - idleBlocks * blockMs)];
     const chains = await this.#read<{ chain: string }>(
       `select c.chain from sandbox_chain c where ${due} order by c.chain`,
-      [limit],
+      limits,
     );
     const mined: string[] = [];
     for (const { chain } of chains) {
@@ -218,10 +245,10 @@ export class SandboxChain {
         const [row] = await sql<{ height: number }>(
           em,
           `select c.height::int as height from sandbox_chain c where c.chain = ? and ${due} for update skip locked`,
-          [chain, limit],
+          [chain, ...limits],
         );
         if (row === undefined) return;
-        await makeBlock(em, chain, row.height, this.#clock.now());
+        await makeBlock(em, this.#above(chain, row.height));
         mined.push(chain);
       });
     }
@@ -233,15 +260,19 @@ export class SandboxChain {
    * Replaces the newest `depth` blocks (never the first one) by as many empty ones, so that their
    * transactions wait for a block again. Balances and nonces return to their values before the
    * removed blocks.
+   *
+   * @throws RangeError where blocks are final at once.
    */
   async reorg(chain: string, depth: number, { keep = true, blocks = depth }: ReorgOptions = {}): Promise<void> {
+    if (!this.rules.reorgs) throw new RangeError(`the blocks of ${chain} are final`);
     await this.#onChain(chain, async (em, height) => {
-      const left = Math.max(0, height - depth);
+      const left = await heightBelow(em, chain, height, depth);
       await undoAbove(em, chain, left, keep ? 'mempool' : 'dropped');
       await sql(em, 'delete from sandbox_block where chain = ? and height > ?', [chain, left]);
       await sql(em, 'update sandbox_chain set height = ? where chain = ?', [left, chain]);
-      for (let made = 0; made < blocks; made += 1) {
-        await appendBlock(em, chain, left + made, [], this.#clock.now());
+      for (let made = 0, block = this.#above(chain, left); made < blocks; made += 1) {
+        await appendBlock(em, block, []);
+        block = this.#above(chain, block.height);
       }
     });
   }
@@ -263,11 +294,13 @@ export class SandboxChain {
   /**
    * Takes a transaction out of the chain, as a reorganisation does. The blocks from its own on are
    * made again with all their other transactions, each at its old height. A waiting transaction is
-   * dropped. Returns false when the chain does not have it, or has it deeper than `mostDepth`.
+   * dropped. Returns false when the chain does not have it, has it deeper than `mostDepth`, or takes
+   * nothing back.
    *
    * @param joined the transaction of a partner who forces it, for its order alone.
    */
   async dropMined(chain: string, txid: string, mostDepth: number, joined?: EntityManager): Promise<boolean> {
+    if (!this.rules.reorgs) return false;
     const isForced = joined !== undefined;
     const work = (em: EntityManager, height: number): Promise<boolean> =>
       dropMined(em, { chain, height, txid, mostDepth, isForced }, this.#clock.now());
@@ -311,7 +344,7 @@ export class SandboxChain {
         ...{ txid, account: null, recipient: address, contract, amount, fee: 0n },
         ...{ refused: false, forced: false, waits: true },
       };
-      await appendBlock(em, chain, height, [gift], this.#clock.now());
+      await appendBlock(em, this.#above(chain, height), [gift]);
     };
     await (joined ? this.#locked(joined, chain, work) : this.#onChain(chain, work));
   }
@@ -393,25 +426,29 @@ export class SandboxChain {
   }
 
   /**
-   * What decides how a payment from an account is built: the account's next nonce, and what the
-   * order was forced to meet.
+   * What decides how a payment from an account is built: the account's next nonce, the newest
+   * block, and what the order was forced to meet.
    */
-  async beforePayment(
-    chain: string,
-    address: string,
-    paymentId: string,
-  ): Promise<{ readonly nextNonce: number; readonly forced: ForcedProblem | 'fee_spike' | null }> {
-    const [row] = await this.#read<{ nonce: number | null; forced: ForcedProblem | 'fee_spike' | null }>(
-      `select (select nonce::int from sandbox_account where chain = ? and address = ?) as nonce,
-              (${forcedOnPayment}) as forced`,
-      [chain, address, paymentId],
+  async beforePayment(chain: string, address: string, paymentId: string): Promise<BeforePayment> {
+    const [row] = await this.#read<BlockRow & { nonce: number | null; forced: BeforePayment['forced'] }>(
+      `select b.height::int as height, b.hash, b.parent, ${timeMs} as time_ms,
+              (select nonce::int from sandbox_account where chain = c.chain and address = ?) as nonce,
+              (${forcedOnPayment}) as forced
+         from sandbox_chain c join sandbox_block b on b.chain = c.chain and b.height = c.height
+        where c.chain = ?`,
+      [address, paymentId, chain],
     );
-    return { nextNonce: row?.nonce ?? 0, forced: row?.forced ?? null };
+    if (row === undefined) throw unknownChain(chain);
+    return { nextNonce: row.nonce ?? 0, forced: row.forced, head: { height: row.height, timeMs: row.time_ms } };
   }
 
-  /** The state of each transaction in turn, and whether another one used its sender's nonce. */
-  async facts(chain: string, txs: readonly AskedTx[]): Promise<readonly SandboxTxFacts[]> {
-    const facts = await txFacts(this.#orm.em.fork(), chain, txs);
+  /**
+   * The state of each transaction in turn, and whether another one used its sender's nonce.
+   *
+   * @param depth Confirmations of a final block.
+   */
+  async facts(chain: string, txs: readonly AskedTx[], depth: number): Promise<readonly SandboxTxFacts[]> {
+    const facts = await txFacts(this.#orm.em.fork(), chain, txs, depth);
     if (facts.length === 0 && txs.length > 0) throw unknownChain(chain);
     return facts;
   }
@@ -449,6 +486,11 @@ export class SandboxChain {
       ],
     );
     return rows.map(({ amount }) => BigInt(amount));
+  }
+
+  /** The next block. */
+  #above(chain: string, below: number): NewBlock {
+    return { chain, below, height: nextHeight(this.rules, below), now: this.#clock.now() };
   }
 
   /** Runs a transaction under the chain's lock, with the chain's height. */

@@ -3,9 +3,9 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { base58 } from '@scure/base';
-import type { ChainTraits } from '../port/chain-adapter.ts';
+import type { ChainTraits, Expiry, Reservation } from '../port/chain-adapter.ts';
 
-/** A payment dies when another transaction takes its nonce. */
+/** Of the usual rules: a payment dies when another transaction takes its nonce. */
 export const sandboxTraits: ChainTraits = {
   ledger: 'accounts',
   mempool: true,
@@ -20,12 +20,21 @@ export interface SandboxPayload {
   readonly chain: string;
   readonly from: string;
   /** Counts an account's transactions from 0. */
-  readonly nonce: number;
+  readonly nonce?: number | undefined;
+  /**
+   * In place of a nonce: '<payment>:<attempt>'. The transaction excludes no other one, and no other
+   * one excludes it.
+   */
+  readonly attempt?: string | undefined;
   readonly to: string;
   readonly tag: string | null;
   readonly contract: string | null;
   readonly amount: string;
   readonly fee: string;
+  /** Absent when it never expires. */
+  readonly expiresAt?: Expiry | undefined;
+  /** Time of the newest block when it was built; present when it expires by time. */
+  readonly builtAtMs?: number | undefined;
 }
 
 const addressPrefix = 'sbx';
@@ -38,12 +47,12 @@ export function sandboxAddress(publicKey: Uint8Array): string {
 }
 
 /**
- * The text that is signed and hashed. Members stand in one order, so that equal payloads are equal
- * text.
+ * The text that is signed and hashed. Members stand in one order and absent ones are left out, so
+ * that equal payloads are equal text.
  */
 export function encodePayload(payload: SandboxPayload): string {
-  const { chain, from, nonce, to, tag, contract, amount, fee } = payload;
-  return JSON.stringify({ chain, from, nonce, to, tag, contract, amount, fee });
+  const { chain, from, nonce, attempt, to, tag, contract, amount, fee, expiresAt, builtAtMs } = payload;
+  return JSON.stringify({ chain, from, nonce, attempt, to, tag, contract, amount, fee, expiresAt, builtAtMs });
 }
 
 /** @throws Error when the text is not a payload in its one form. */
@@ -53,12 +62,48 @@ export function decodePayload(text: string): SandboxPayload {
   const sound =
     whole.test(payload.amount) &&
     whole.test(payload.fee) &&
-    Number.isSafeInteger(payload.nonce) &&
-    payload.nonce >= 0 &&
+    isSoundPlace(payload) &&
+    isSoundExpiry(payload) &&
     [payload.chain, payload.from, payload.to].every((part) => typeof part === 'string' && part !== '') &&
     [payload.tag, payload.contract].every((part) => part === null || typeof part === 'string');
   if (!sound || encodePayload(payload) !== text) throw new Error('this is not a sandbox transaction');
   return payload;
+}
+
+/** Either a nonce, or the payment's attempt. */
+function isSoundPlace({ nonce, attempt }: SandboxPayload): boolean {
+  if (nonce === undefined) return typeof attempt === 'string' && attempt !== '';
+  return attempt === undefined && isCount(nonce);
+}
+
+function isSoundExpiry({ expiresAt, builtAtMs }: SandboxPayload): boolean {
+  if (expiresAt === undefined) return builtAtMs === undefined;
+  if (typeof expiresAt !== 'object' || expiresAt === null) return false;
+  const values = Object.values(expiresAt);
+  if (values.length !== 1 || !values.every(isCount)) return false;
+  return 'timeMs' in expiresAt ? isCount(builtAtMs) : 'height' in expiresAt && builtAtMs === undefined;
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+/** What a transaction uses up: its nonce, or an attempt that nothing else can use. */
+export function reservationOf({
+  from,
+  nonce,
+  attempt,
+}: Pick<SandboxPayload, 'from' | 'nonce' | 'attempt'>): Reservation {
+  return nonce === undefined ? `attempt:${attempt}` : `nonce:${from}:${nonce}`;
+}
+
+/** Whether a transaction can be in no block above this one. */
+export function hasExpired(
+  expiresAt: Expiry | undefined,
+  { height, timeMs }: { height: number; timeMs: number },
+): boolean {
+  if (expiresAt === undefined) return false;
+  return 'height' in expiresAt ? height >= expiresAt.height : timeMs >= expiresAt.timeMs;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from '../../base/db/sql.ts';
 import type { Broadcast } from '../port/chain-adapter.ts';
-import type { SandboxPayload } from './sandbox-tx.ts';
+import { hasExpired, reservationOf, type SandboxPayload } from './sandbox-tx.ts';
 
 /** A transaction that its sender has signed. */
 export interface OpenedTx {
@@ -12,6 +12,8 @@ export interface OpenedTx {
 }
 
 interface Submission {
+  /** The newest block. */
+  readonly head: { readonly height: number; readonly timeMs: number };
   readonly state: 'mempool' | 'mined' | 'dropped' | null;
   /** A partner forced that it was lost. */
   readonly forced: boolean;
@@ -23,13 +25,13 @@ interface Submission {
 }
 
 /**
- * Divides transactions, so that no two of a part are of one sender and nonce. Their order stays.
+ * Divides transactions, so that no two of a part use up the same. Their order stays.
  */
 export function withoutRivals(txs: readonly OpenedTx[]): readonly (readonly OpenedTx[])[] {
   const parts: OpenedTx[][] = [];
   let taken = new Set<string>();
   for (const tx of txs) {
-    const place = `${tx.payload.from}:${tx.payload.nonce}`;
+    const place = reservationOf(tx.payload);
     if (parts.length === 0 || taken.has(place)) {
       parts.push([]);
       taken = new Set();
@@ -95,18 +97,23 @@ export async function takeTxs(
     return { outcome: 'accepted', code: null };
   });
   if (accepted.length === 0) return answers;
-  const rows = accepted.map(({ payload, txid, raw }, place) => ({ place, txid, raw, ...payload }));
+  const rows = accepted.map(({ payload, txid, raw }, place) => ({
+    ...{ place, txid, raw, ...payload },
+    ...expiryColumns(payload),
+  }));
   await sql(
     em,
     `with replaced as (
        update sandbox_tx set state = 'dropped' where chain = ? and txid in (select jsonb_array_elements_text(?::jsonb))
      ), taken as (
        insert into sandbox_tx
-         (chain, txid, sender, nonce, recipient, tag, contract, amount, fee, raw, state, seen_at)
+         (chain, txid, sender, nonce, recipient, tag, contract, amount, fee, raw, expires_at_height, expires_at,
+          state, seen_at)
        select t.chain, t.txid, t."from", t.nonce, t."to", t.tag, t.contract, t.amount::numeric, t.fee::numeric, t.raw,
-              'mempool', ?
+              t.expires_at_height, t.expires_at, 'mempool', ?
          from jsonb_to_recordset(?::jsonb) as t (place integer, chain text, txid text, "from" text, nonce bigint,
-              "to" text, tag text, contract text, amount text, fee text, raw text)
+              "to" text, tag text, contract text, amount text, fee text, raw text, expires_at_height bigint,
+              expires_at timestamptz)
         order by t.place
        on conflict (chain, txid) do update set state = 'mempool'
      )
@@ -114,6 +121,13 @@ export async function takeTxs(
     [chain, JSON.stringify(replaced), now, JSON.stringify(rows), busyBlocks, chain],
   );
   return answers;
+}
+
+function expiryColumns({ expiresAt }: SandboxPayload) {
+  if (expiresAt === undefined) return {};
+  return 'height' in expiresAt
+    ? { expires_at_height: expiresAt.height }
+    : { expires_at: new Date(expiresAt.timeMs).toISOString() };
 }
 
 /** The facts of the chain that decide about each transaction, in their order. */
@@ -129,18 +143,22 @@ async function submissions(em: EntityManager, chain: string, txs: readonly Opene
     `(select amount::text from sandbox_balance where chain = ? and address = t."from" and contract = ${contract})`;
   const rows = await sql<Record<string, string | null>>(
     em,
-    `select own.state, own.forced::text as forced,
+    `select own.state, own.forced::text as forced, c.height::text as height,
+            (extract(epoch from b.mined_at) * 1000)::text as time_ms,
             (select nonce::text from sandbox_account where chain = ? and address = t."from") as next_nonce,
             ${balance(`''`)} as native, ${balance('t.contract')} as asset, r.txid as rival_txid, r.fee::text as rival_fee
        from jsonb_to_recordset(?::jsonb) as t (place integer, txid text, "from" text, nonce bigint, contract text)
+       join sandbox_chain c on c.chain = ?
+       join sandbox_block b on b.chain = c.chain and b.height = c.height
        left join sandbox_tx own on own.chain = ? and own.txid = t.txid
        left join sandbox_tx r
          on r.chain = ? and r.sender = t."from" and r.nonce = t.nonce and r.state = 'mempool' and r.txid <> t.txid
       order by t.place`,
-    [chain, chain, chain, JSON.stringify(asked), chain, chain],
+    [chain, chain, chain, JSON.stringify(asked), chain, chain, chain],
   );
   if (rows.length !== txs.length) throw new Error('two transactions wait with one nonce');
   return rows.map((row) => ({
+    head: { height: Number(row.height), timeMs: Number(row.time_ms) },
     state: (row.state ?? null) as Submission['state'],
     forced: row.forced === 'true',
     nextNonce: BigInt(row.next_nonce ?? '0'),
@@ -154,12 +172,13 @@ async function submissions(em: EntityManager, chain: string, txs: readonly Opene
 /** Why a node refuses a transaction, or null. Other waiting transactions do not count. */
 function faultOf(
   payload: SandboxPayload,
-  { forced, nextNonce, native, asset, rivalTxid, rivalFee }: Submission,
+  { head, forced, nextNonce, native, asset, rivalTxid, rivalFee }: Submission,
 ): string | null {
   const amount = BigInt(payload.amount);
   const fee = BigInt(payload.fee);
   if (amount === 0n || payload.contract === '') return 'malformed';
-  if (BigInt(payload.nonce) < nextNonce && !forced) return 'nonce_too_low';
+  if (payload.nonce !== undefined && BigInt(payload.nonce) < nextNonce && !forced) return 'nonce_too_low';
+  if (hasExpired(payload.expiresAt, head)) return 'expired';
   if (rivalTxid !== null && fee <= rivalFee) return 'underpriced';
   const fromNative = payload.contract === null ? fee + amount : fee;
   return native < fromNative || asset < amount ? 'insufficient_funds' : null;

@@ -1,9 +1,19 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from '../../base/db/sql.ts';
 
+/** The height and time of a block. */
+export interface BlockPoint {
+  readonly height: number;
+  /** In milliseconds since 1970. */
+  readonly timeMs: number;
+}
+
 /** The state of a transaction, and of another one that used its nonce. */
 export interface SandboxTxFacts {
-  readonly head: number;
+  /** The newest block. */
+  readonly head: BlockPoint;
+  /** The newest block with the confirmations asked for; null without one. */
+  readonly final: BlockPoint | null;
   readonly tx: {
     readonly state: 'mempool' | 'mined' | 'dropped';
     readonly height: number | null;
@@ -18,17 +28,25 @@ export interface SandboxTxFacts {
 export interface AskedTx {
   readonly txid: string;
   readonly from: string;
-  readonly nonce: number;
+  readonly nonce?: number | undefined;
 }
 
-/** The facts of each transaction in turn, by one statement. None for an unknown chain. */
+/**
+ * The facts of each transaction in turn, by one statement. None for an unknown chain.
+ *
+ * @param depth Confirmations of a final block.
+ */
 export async function txFacts(
   em: EntityManager,
   chain: string,
   txs: readonly AskedTx[],
+  depth: number,
 ): Promise<readonly SandboxTxFacts[]> {
   const rows = await sql<{
     head: number;
+    head_ms: number;
+    final_height: number | null;
+    final_ms: number | null;
     state: 'mempool' | 'mined' | 'dropped' | null;
     height: number | null;
     success: boolean | null;
@@ -36,9 +54,13 @@ export async function txFacts(
     rival_height: number | null;
   }>(
     em,
-    `select c.height::int as head, t.state, t.height::int as height, t.success, t.fee::text as fee,
-            r.height::int as rival_height
+    `select c.height::int as head, ${ms('b')} as head_ms, f.height::int as final_height, ${ms('f')} as final_ms,
+            t.state, t.height::int as height, t.success, t.fee::text as fee, r.height::int as rival_height
        from sandbox_chain c
+       join sandbox_block b on b.chain = c.chain and b.height = c.height
+       left join lateral (select height, mined_at from sandbox_block
+                           where chain = c.chain and height <= c.height - ? + 1
+                           order by height desc limit 1) f on true
       cross join jsonb_to_recordset(?::jsonb) as asked (place integer, txid text, "from" text, nonce bigint)
        left join sandbox_tx t on t.chain = c.chain and t.txid = asked.txid
        left join sandbox_tx r
@@ -46,14 +68,22 @@ export async function txFacts(
         and r.txid <> asked.txid
       where c.chain = ?
       order by asked.place`,
-    [JSON.stringify(txs.map(({ txid, from, nonce }, place) => ({ place, txid, from, nonce }))), chain],
+    [depth, JSON.stringify(txs.map(({ txid, from, nonce }, place) => ({ place, txid, from, nonce }))), chain],
   );
   if (rows.length > 0 && rows.length !== txs.length) throw new Error('two transactions have used one nonce');
-  return rows.map(({ head, state, height, success, fee, rival_height: rivalHeight }) => ({
-    head,
-    tx: state === null ? null : { state, height, success, fee: BigInt(fee ?? '0') },
-    rivalHeight,
-  }));
+  return rows.map(
+    ({ head, head_ms, final_height, final_ms, state, height, success, fee, rival_height: rivalHeight }) => ({
+      head: { height: head, timeMs: head_ms },
+      final: final_height === null || final_ms === null ? null : { height: final_height, timeMs: final_ms },
+      tx: state === null ? null : { state, height, success, fee: BigInt(fee ?? '0') },
+      rivalHeight,
+    }),
+  );
+}
+
+/** SQL: the time of a block, in milliseconds since 1970. */
+function ms(block: string): string {
+  return `(extract(epoch from ${block}.mined_at) * 1000)::float8`;
 }
 
 /** What a transaction moves, and its state. */

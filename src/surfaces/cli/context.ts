@@ -13,6 +13,7 @@ import { type SchemaState, schemaState } from '../../base/db/database.ts';
 import { findRunningEmbeddedPostgres, startEmbeddedPostgres } from '../../base/db/embedded/embedded-postgres.ts';
 import { createLog } from '../../base/log.ts';
 import type { LiveNetworks } from '../../chains/families/live-networks.ts';
+import { rulesByName } from '../../chains/sandbox/sandbox-rules.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import type { Config } from '../../config/settings.ts';
 import type { ReconcileOptions } from '../../ledger/reconcile.ts';
@@ -115,8 +116,9 @@ function operator(): string {
 export async function withLedger<T>(
   command: (context: Pick<ReconcileOptions, 'orm' | 'adapters'>) => Promise<T>,
 ): Promise<T> {
-  return withServices(async ({ orm, networks, currencies }) => {
-    return command({ orm, adapters: await openKnownChains(orm, networks, await currencies.list()) });
+  return withServices(async ({ config, orm, networks, currencies }) => {
+    const rules = rulesByName(config.SANDBOX_RULES);
+    return command({ orm, adapters: await openKnownChains(orm, networks, await currencies.list(), rules) });
   });
 }
 

@@ -6,6 +6,7 @@ import { AppError } from '../../base/errors.ts';
 import { formatDecimal, fractionDigits, isStorable, parseDecimal, toUnits } from '../../base/money.ts';
 import { busyBlocks } from '../../chains/sandbox/sandbox-adapters.ts';
 import { SandboxChain } from '../../chains/sandbox/sandbox-chain.ts';
+import { rulesByName } from '../../chains/sandbox/sandbox-rules.ts';
 import { Order } from '../../orders/order.entity.ts';
 import { orderNamed } from '../../orders/short-id.ts';
 import { verb } from './arguments.ts';
@@ -26,7 +27,14 @@ function blocks(text: string): number {
 
 function withSandbox<T>(command: (context: SandboxContext) => Promise<T>): Promise<T> {
   return withDatabase((context) =>
-    command({ ...context, sandbox: new SandboxChain({ orm: context.orm, clock: systemClock }) }),
+    command({
+      ...context,
+      sandbox: new SandboxChain({
+        orm: context.orm,
+        clock: systemClock,
+        rules: rulesByName(context.config.SANDBOX_RULES),
+      }),
+    }),
   );
 }
 

@@ -1,12 +1,19 @@
+import { evmTraits } from '../../../src/chains/evm/evm-traits.ts';
 import type { NodeConfig } from '../../../src/chains/networks/network-config.ts';
 import { ChainError } from '../../../src/chains/port/chain-adapter.ts';
 import { describeWithAnvil, findAnvil, quantity, startAnvil } from '../../support/chains/anvil.ts';
 import { describeChainAdapter } from '../../support/chains/chain-conformance.ts';
+import type { Family } from '../../support/chains/conformance/bench.ts';
 import { address, again, anvil, here, liar, open, withAnvil } from '../../support/chains/evm-adapter-setup.ts';
 import { evmHarness } from '../../support/chains/evm-harness.ts';
 import { Refusal } from '../../support/http/refusal.ts';
 
-if (findAnvil() !== null) describeChainAdapter('the EVM', async () => evmHarness(await startAnvil()));
+const family: Family = {
+  traits: evmTraits,
+  abilities: ['token', 'refusal', 'sweeps', 'replacement', 'final balances', 'large amounts'],
+  counts: { tried: 36, skipped: 6 },
+};
+if (findAnvil() !== null) describeChainAdapter('the EVM', family, async () => evmHarness(await startAnvil()));
 
 describeWithAnvil('EvmAdapter', () => {
   withAnvil();

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import fc from 'fast-check';
-import type { SignedTx } from '../../../src/chains/port/chain-adapter.ts';
-import { SandboxAdapter } from '../../../src/chains/sandbox/sandbox-adapter.ts';
 import { SandboxChain } from '../../../src/chains/sandbox/sandbox-chain.ts';
-import { decodePayload, openSandboxTx, signSandboxTx } from '../../../src/chains/sandbox/sandbox-tx.ts';
+import { sandboxTraits } from '../../../src/chains/sandbox/sandbox-tx.ts';
 import { describeChainAdapter } from '../../support/chains/chain-conformance.ts';
+import { sandboxAbilities, sandboxHarness } from '../../support/chains/sandbox-harness.ts';
 import {
   chainRow,
   clock,
@@ -25,38 +24,8 @@ import {
 
 withSandboxNode();
 
-describeChainAdapter('the sandbox', async () => {
-  const { chain, account } = await openChain();
-  const adapter = new SandboxAdapter({ chain, node, hotAddress: account.address, busyBlocks: 3 });
-  let addresses = 0;
-  return {
-    adapter,
-    token,
-    tag: 'tag-7',
-    address: () => {
-      addresses += 1;
-      return `address-${addresses}`;
-    },
-    pay: (to, tag, contract, amount) => node.pay(chain, { to, tag, contract, amount, busyBlocks: 3 }),
-    mine: (blocks) => node.mine(chain, blocks),
-    reorg: (depth, blocks = depth) => node.reorg(chain, depth, { blocks }),
-    sign: async (_intent, { payload, reserves, expiresAt }) => {
-      const raw = signSandboxTx(payload, account.key);
-      return { raw, txid: openSandboxTx(raw).txid, reserves, expiresAt };
-    },
-    drop: async (txid) => {
-      await node.drop(chain, txid);
-    },
-    conflict: async (tx): Promise<SignedTx> => {
-      const { nonce } = decodePayload(tx.raw.split('#')[0] ?? '');
-      const other = signedBy(account, chain, { nonce, to: 'another', fee: '2000' });
-      expect(await node.submit(chain, [other.raw], 3)).toEqual([{ outcome: 'accepted', code: null }]);
-      return { ...other, reserves: tx.reserves, expiresAt: null };
-    },
-    refuse: (address) => node.refuse(chain, address),
-    stop: async () => {},
-  };
-});
+const family = { traits: sandboxTraits, abilities: sandboxAbilities, counts: { tried: 33, skipped: 9 } };
+describeChainAdapter('the sandbox', family, () => sandboxHarness());
 
 describe('blocks made by the clock', () => {
   const blockMs = 1_000;

@@ -2,8 +2,10 @@ import { JsonRpcNode } from '../../../src/chains/nodes/json-rpc.ts';
 import type { PaymentIntent, PreparedTx, SignedTx } from '../../../src/chains/port/chain-adapter.ts';
 import { UtxoAdapter } from '../../../src/chains/utxo/utxo-adapter.ts';
 import { UtxoNode } from '../../../src/chains/utxo/utxo-node.ts';
+import { utxoTraits } from '../../../src/chains/utxo/utxo-traits.ts';
 import { WaitingTransfers } from '../../../src/chains/utxo/waiting-transfers.ts';
 import { describeChainAdapter } from '../../support/chains/chain-conformance.ts';
+import type { Family } from '../../support/chains/conformance/bench.ts';
 import { findLitecoind, startLitecoind, withoutLitecoind } from '../../support/chains/litecoind.ts';
 import { UtxoHarness } from '../../support/chains/utxo-harness.ts';
 import { coin, intent, keysOf, node, none, withLitecoind } from '../../support/chains/utxo-setup.ts';
@@ -14,7 +16,8 @@ if (findLitecoind() === null) {
 } else {
   withLitecoind();
 
-  describeChainAdapter('Litecoin', async () => {
+  const family: Family = { traits: utxoTraits, abilities: [], counts: { tried: 27, skipped: 15 } };
+  describeChainAdapter('Litecoin', family, async () => {
     const harness = new UtxoHarness(node);
     await harness.fund([2n * coin, coin, coin, coin / 2n]);
     return harness;

@@ -125,8 +125,10 @@ describe('messages of the version before', () => {
     `{"chain":"bitcoin","intent":{"id":"payment-1","from":null,"attempt":1,"contract":null,"to":"sbx-recipient",` +
     `"tag":null,"amount":"${2n ** 200n}"},"tx":{"payload":${JSON.stringify(payload)},` +
     `"reserves":["nonce:${from}:0"],"fee":"9","expiresAt":null},"earlier":[]}`;
-  const payload = (): string =>
-    encodePayload({ ...intent, chain: 'bitcoin', from, nonce: 0, amount: `${intent.amount}`, fee: '9' });
+  const payload = (): string => {
+    const { to, tag, contract } = intent;
+    return encodePayload({ chain: 'bitcoin', from, nonce: 0, to, tag, contract, amount: `${intent.amount}`, fee: '9' });
+  };
 
   it('are understood by the signer, whose answer that version understands', async () => {
     await serve();

@@ -94,6 +94,10 @@ export async function evmHarness(
     if (opened.faults.length > 0) throw new Error(opened.faults.join('; '));
     return { ...opened.sign(), reserves: prepared.reserves, expiresAt: prepared.expiresAt };
   };
+  const raiseFees = async (): Promise<void> => {
+    await anvil.setBaseFee(40n * gwei);
+    await anvil.mine();
+  };
   const prepared = new Map<string, { intent: PaymentIntent; prepared: PreparedTx }>();
   return {
     adapter,
@@ -134,9 +138,12 @@ export async function evmHarness(
       await anvil.rpc('anvil_setCode', address, '0x3a600557005b60006000fd');
     },
     depositAddress: () => wallet.deposit(1),
-    raiseFees: async () => {
-      await anvil.setBaseFee(40n * gwei);
-      await anvil.mine();
+    raiseFees,
+    secondAttempt: async (payment, first) => {
+      await raiseFees();
+      const second = await adapter.replace(payment, first, new Map());
+      if (!second) throw new Error('nothing takes its place');
+      return second;
     },
     stop: () => anvil.stop(),
   };

@@ -90,7 +90,7 @@ export class ExpiringChain {
   /** The wrapper for `OutsideWorld.signer`. The sandbox's signer signs nothing that expires. */
   wrapSigner(signer: Signer): Signer {
     const plain = (tx: PreparedTx): PreparedTx => {
-      const { from, nonce } = decodePayload(tx.payload);
+      const { from, nonce = 0 } = decodePayload(tx.payload);
       return { ...tx, reserves: [nonceOf(from, nonce)], expiresAt: null };
     };
     const signed = (tx: SignedTx, { reserves, expiresAt }: PreparedTx): SignedTx => ({ ...tx, reserves, expiresAt });
@@ -122,8 +122,9 @@ export class ExpiringChain {
     const taken = this.exclusive ? [] : [...this.#taken].map((name): [string, typeof unused] => [name, unused]);
     const tx = await adapter.prepare(intent, new Map([...nonces, ...taken]));
     const payload = decodePayload(tx.payload);
+    const { nonce = 0 } = payload;
     const last = earlier.at(-1);
-    const again = this.exclusive && last?.why === 'expired' ? decodePayload(last.payload).nonce : payload.nonce;
+    const again = this.exclusive && last?.why === 'expired' ? (decodePayload(last.payload).nonce ?? nonce) : nonce;
     // Another fee, so that no two attempts are one transaction.
     const fee = tx.fee + BigInt(intent.attempt);
     const reservation = this.exclusive ? nonceOf(from, again) : `attempt:${intent.id}:${intent.attempt}`;
@@ -144,7 +145,7 @@ export class ExpiringChain {
   async #broadcast(adapter: ChainAdapter, tx: SignedTx): Promise<Broadcast> {
     this.sent.push(tx.txid);
     if (this.isLosing) return { outcome: 'accepted', code: null };
-    const { from, nonce } = decodePayload(tx.raw.slice(0, tx.raw.lastIndexOf('#')));
+    const { from, nonce = 0 } = decodePayload(tx.raw.slice(0, tx.raw.lastIndexOf('#')));
     this.#taken.add(nonceOf(from, nonce));
     return adapter.broadcast(tx);
   }

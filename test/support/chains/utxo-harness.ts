@@ -155,5 +155,12 @@ export class UtxoHarness implements ChainHarness {
     return { txid, raw: tx.hex, reserves, expiresAt: null };
   }
 
+  async secondAttempt(payment: PaymentIntent, first: PreparedTx): Promise<PreparedTx> {
+    const dearer = this.adapterWith({ feeFloor: 500_000n });
+    const second = await dearer.replace(payment, first);
+    if (!second) throw new Error('nothing takes its place');
+    return second;
+  }
+
   async stop(): Promise<void> {}
 }

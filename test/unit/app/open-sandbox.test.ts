@@ -5,8 +5,10 @@ import type { LiveNetworks } from '../../../src/chains/families/live-networks.ts
 import type { RepeatableRequests } from '../../../src/orders/repeatable-requests.ts';
 import type { Call } from '../../../src/surfaces/rest/api/call.ts';
 import { type SandboxParts, sandboxHandlers } from '../../../src/surfaces/rest/partner/sandbox.ts';
+import { testConfig } from '../../support/gateway/settings.ts';
 
 const orm = {} as MikroORM;
+const config = testConfig({});
 
 function setup(live: readonly string[]): SandboxShared {
   const networks = { live: new Map(live.map((chain) => [chain, {}])) } as unknown as LiveNetworks;
@@ -15,12 +17,12 @@ function setup(live: readonly string[]): SandboxShared {
 
 describe('the sandbox of partners', () => {
   it('is opened where every network is of the sandbox', async () => {
-    expect(await openSandbox({ servesPartners: true }, setup([]), orm)).not.toBeNull();
+    expect(await openSandbox({ servesPartners: true, config }, setup([]), orm)).not.toBeNull();
   });
 
   it('is absent beside one real network, and where no partners are served', async () => {
-    expect(await openSandbox({ servesPartners: true }, setup(['bitcoin']), orm)).toBeNull();
-    expect(await openSandbox({ servesPartners: false }, setup([]), orm)).toBeNull();
+    expect(await openSandbox({ servesPartners: true, config }, setup(['bitcoin']), orm)).toBeNull();
+    expect(await openSandbox({ servesPartners: false, config }, setup([]), orm)).toBeNull();
   });
 
   it('is not there for keys of a gateway that moved money', async () => {

@@ -24,8 +24,15 @@ end $$;
 create index payment_paid_twice on payment (ended_at) where problem = 'paid_twice';
 `;
 
+/** A sandbox chain may have payments that expire, and payments without a nonce. */
+const sandbox = `
+alter table sandbox_tx add column expires_at_height bigint, add column expires_at timestamptz,
+  drop constraint sandbox_tx_check2, add constraint sandbox_tx_nonce check (sender is not null or nonce is null);
+`;
+
 export class Migration0003AttemptExpiry extends Migration {
   override up(): void {
     this.addSql(expiry);
+    this.addSql(sandbox);
   }
 }

@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto';
+import type {
+  ChainAdapter,
+  ChainTraits,
+  Cursor,
+  EarlierTx,
+  HotSpend,
+  PaymentIntent,
+  Pending,
+  PreparedTx,
+  Promised,
+  Reservation,
+  ScanResult,
+  SignedTx,
+  Transfer,
+  TxStatus,
+} from '../../../../src/chains/port/chain-adapter.ts';
+import type { ChainHarness } from '../chain-conformance.ts';
+
+export const unit = 100_000n;
+
+/** What a family's chain can do beside its traits. */
+export const abilities = [
+  'token',
+  'tag',
+  'refusal',
+  'sweeps',
+  'replacement',
+  'final balances',
+  'large amounts',
+] as const;
+export type Ability = (typeof abilities)[number];
+
+/** A family, as far as it decides which tests apply. */
+export interface Family {
+  readonly traits: ChainTraits;
+  readonly abilities: readonly Ability[];
+  /** How many tests of the suite apply, and how many do not. */
+  readonly counts: { readonly tried: number; readonly skipped: number };
+}
+
+const traitNeeds = {
+  reorgs: ({ reorgs }: ChainTraits) => reorgs,
+  'final blocks': ({ reorgs }: ChainTraits) => !reorgs,
+  mempool: ({ mempool }: ChainTraits) => mempool,
+  conflict: ({ death }: ChainTraits) => death.conflict,
+  expiry: ({ death }: ChainTraits) => death.expiry !== 'none',
+  exclusion: ({ exclusive }: ChainTraits) => exclusive,
+  'attempts that do not exclude each other': ({ exclusive }: ChainTraits) => !exclusive,
+} as const;
+
+export type Need = Ability | keyof typeof traitNeeds;
+
+function has({ traits, abilities: able }: Family, need: Need): boolean {
+  const ofTraits = Object.entries(traitNeeds).find(([name]) => name === need);
+  return ofTraits ? ofTraits[1](traits) : able.some((one) => one === need);
+}
+
+/** A chain of one's own for each test of a family, and what the tests do with it. */
+export class Bench {
+  readonly family: Family;
+  readonly #makeHarness: () => Promise<ChainHarness>;
+  readonly #counts = { tried: 0, skipped: 0 };
+  #chain: ChainHarness | null = null;
+  /** What live payments hold. */
+  held = new Map<Reservation, Promised>();
+
+  constructor(family: Family, makeHarness: () => Promise<ChainHarness>) {
+    this.family = family;
+    this.#makeHarness = makeHarness;
+  }
+
+  /** Begins each test with a chain, and ends it. */
+  use(): void {
+    beforeEach(async () => {
+      this.#chain = await this.#makeHarness();
+      this.held = new Map();
+    });
+    afterEach(() => this.#chain?.stop());
+  }
+
+  get counts(): Family['counts'] {
+    return this.#counts;
+  }
+
+  get chain(): ChainHarness {
+    if (!this.#chain) throw new Error('there is no chain outside a test');
+    return this.#chain;
+  }
+
+  get adapter(): ChainAdapter {
+    return this.chain.adapter;
+  }
+
+  /** A test of the families that have all of this. In the others it is skipped, with what they lack. */
+  test(title: string, needs: readonly Need[], body: () => Promise<void>): void {
+    const lacking = needs.filter((need) => !has(this.family, need));
+    this.#counts[lacking.length === 0 ? 'tried' : 'skipped'] += 1;
+    if (lacking.length === 0) it(title, body);
+    else it.skip(`${title} (not without ${lacking.join(' and ')})`, body);
+  }
+
+  async startHere(): Promise<Cursor> {
+    return this.adapter.start((await this.adapter.head()).height);
+  }
+
+  intent(changes: Partial<PaymentIntent> = {}): PaymentIntent {
+    const to = changes.to ?? this.chain.address();
+    return { id: randomUUID(), attempt: 1, from: null, contract: null, tag: null, amount: unit, ...changes, to };
+  }
+
+  /** A signed payment, which is not broadcast. */
+  async signed(payment: PaymentIntent): Promise<SignedTx> {
+    const prepared = await this.adapter.prepare(payment, this.held);
+    for (const one of prepared.reserves) {
+      expect(this.held.has(one)).toBe(false);
+      this.held.set(one, { contract: payment.contract, amount: payment.amount, fee: prepared.fee });
+    }
+    const tx = await this.chain.sign(payment, prepared);
+    expect([...tx.reserves].sort()).toEqual([...prepared.reserves].sort());
+    expect(tx.expiresAt).toEqual(prepared.expiresAt);
+    expect(tx.expiresAt === null).toBe(this.family.traits.death.expiry === 'none');
+    return tx;
+  }
+
+  async balance(address: string, contract: string | null = null): Promise<bigint> {
+    const [amount] = await this.adapter.balances([{ address, tag: null }], contract);
+    return amount ?? -1n;
+  }
+
+  async hotBalance(contract: string | null = null): Promise<bigint> {
+    return this.balance((await this.adapter.hotWallet()).address, contract);
+  }
+
+  async waiting(known: readonly string[]): Promise<Pending> {
+    if (!this.adapter.pending) throw new Error(`${this.adapter.chain} shows nothing that waits`);
+    return this.adapter.pending(known);
+  }
+
+  async pendingTo(to: string): Promise<Transfer[]> {
+    const { transfers } = await this.waiting([]);
+    return transfers.filter(({ address }) => address === to);
+  }
+
+  async spent(txid: string): Promise<HotSpend | null> {
+    if (!this.adapter.spent) throw new Error('the adapter cannot tell');
+    return this.adapter.spent(txid);
+  }
+
+  /** The status of a transaction that no node has. */
+  unseen({ expiresAt }: SignedTx): TxStatus {
+    if (this.family.traits.mempool || expiresAt === null) return { state: 'unknown' };
+    return { state: 'waiting', until: expiresAt };
+  }
+
+  /** The status of a transaction that waits at a node. */
+  pooled(tx: SignedTx): TxStatus {
+    return this.family.traits.mempool ? { state: 'mempool' } : this.unseen(tx);
+  }
+}
+
+export function expectMined(status: TxStatus): Extract<TxStatus, { state: 'mined' }> {
+  if (status.state !== 'mined') throw new Error(`expected a mined transaction, got ${JSON.stringify(status)}`);
+  return status;
+}
+
+export function transfersOf(...results: readonly ScanResult[]): Transfer[] {
+  return results.flatMap(({ blocks }) => blocks.flatMap(({ transfers }) => transfers));
+}
+
+/** An attempt that settlement takes for dead. */
+export function earlierOf({ payload, reserves, expiresAt }: PreparedTx): EarlierTx {
+  return { payload, reserves, expiresAt, why: 'expired' };
+}
