@@ -30,12 +30,13 @@ import { type BlockReading, readScannedBlock, TronBlockSource } from './tron-blo
 import { chainFault } from './tron-facts.ts';
 import { type Reach, TronNode } from './tron-node.ts';
 import { TronPreparation, tokensOf } from './tron-preparation.ts';
+import { txidOf } from './tron-proof.ts';
 import { solidDepth, type TronNetwork } from './tron-section.ts';
 import { tronSpend } from './tron-spend.ts';
 import { isDeadOn, maxLooks, type SentTx, tronStatus, unsettled } from './tron-status.ts';
 import { tronTraits } from './tron-traits.ts';
 import type { WatchedTokens } from './tron-transfers.ts';
-import { digitsOf, openTronTx } from './tron-tx.ts';
+import { decodePayload, digitsOf, encodeTronTx, openTronTx } from './tron-tx.ts';
 import { permissionFault } from './tron-wallet.ts';
 
 export interface TronAdapterOptions {
@@ -163,10 +164,19 @@ export class TronAdapter implements ChainAdapter {
    * - `fee_above_maximum`;
    * - `would_fail`;
    * - `token_refused`: another amount would move;
-   * - `permission_changed`: another key signs for the wallet.
+   * - `permission_changed`: another key signs for the wallet;
+   * - `earlier_may_confirm`: nothing on this chain keeps two attempts from both paying.
    */
-  prepare(intent: PaymentIntent, held: Held, _earlier?: readonly EarlierTx[]): Promise<PreparedTx> {
-    return this.#nodes.ask((node) => this.#preparation.prepare(node, intent, held));
+  prepare(intent: PaymentIntent, held: Held, earlier: readonly EarlierTx[] = []): Promise<PreparedTx> {
+    return this.#nodes.ask(async (node) => {
+      for (const { payload } of earlier) {
+        const { tx } = decodePayload(payload);
+        const status = await this.#status(node, { txid: txidOf(encodeTronTx(tx)), tx });
+        if (status.state === 'dead' && status.final) continue;
+        throw new ChainError('earlier_may_confirm', 'an earlier transaction of the payment may still confirm');
+      }
+      return this.#preparation.prepare(node, intent, held);
+    });
   }
 
   sweepCost(intent: PaymentIntent): Promise<SweepCost> {
@@ -190,13 +200,7 @@ export class TronAdapter implements ChainAdapter {
   async status(tx: SignedTx): Promise<TxStatus> {
     const opened = openTronTx(tx.raw);
     if (opened.txid !== tx.txid) throw new Error(`the bytes of ${tx.txid} are those of ${opened.txid}`);
-    const { finality } = this.#network;
-    return this.#nodes.ask((node) =>
-      tronStatus(node, opened, {
-        finality,
-        isDeadElsewhere: this.#nodes.count > 1 ? (sent) => this.#isDeadElsewhere(node, sent) : null,
-      }),
-    );
+    return this.#nodes.ask((node) => this.#status(node, opened));
   }
 
   async spent(txid: string): Promise<HotSpend | null> {
@@ -225,6 +229,13 @@ export class TronAdapter implements ChainAdapter {
       problems.push(...stallProblems(this.#network, blockTime));
       return { head: ref.height, lagSec: ageSec(blockTime), isSyncing: false, problems };
     });
+  }
+
+  #status(node: TronNode, sent: SentTx): Promise<TxStatus> {
+    const { finality } = this.#network;
+    const isDeadElsewhere =
+      this.#nodes.count > 1 ? (one: SentTx): Promise<boolean> => this.#isDeadElsewhere(node, one) : null;
+    return tronStatus(node, sent, { finality, isDeadElsewhere });
   }
 
   /** How blocks of a node are read. */
