@@ -9,6 +9,20 @@ export function encodeTron(publicKey: Uint8Array): string {
   return encodeBase58check([mainnet], keccak_256(publicKey).subarray(-20));
 }
 
+/**
+ * The 21 bytes of an address as Tron's nodes write them: 42 hexadecimal digits in lower case, which
+ * begin with 41. Null for any other text.
+ */
+export function tronDigits(address: string): string | null {
+  const bytes = decodeBase58check(address);
+  return bytes?.length === 21 && bytes[0] === mainnet ? Buffer.from(bytes).toString('hex') : null;
+}
+
+/** The address of 42 hexadecimal digits that begin with 41. */
+export function tronAddress(digits: string): string {
+  return encodeBase58check([], Buffer.from(digits, 'hex'));
+}
+
 export const tronCodec: AddressCodec = {
   looks: 'starts with T and has 34 characters',
   decode(text) {

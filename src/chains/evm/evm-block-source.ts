@@ -1,3 +1,4 @@
+import { ReadAhead } from '../nodes/read-ahead.ts';
 import type { BlockSource } from '../nodes/scan-blocks.ts';
 import { type BlockRef, ChainError, type ScannedBlock } from '../port/chain-adapter.ts';
 import type { EvmHeader } from './evm-answer.ts';
@@ -20,18 +21,18 @@ const ahead = { plain: 8, traced: 2 } as const;
 /** How often a block may change while it is read. */
 const maxReads = 3;
 
-/** The blocks of one node for one scan, read ahead so that catching up is fast. */
+/** The blocks of one node for one scan. It ends above the head as it was when the scan began. */
 export class EvmBlockSource implements BlockSource {
   readonly #options: EvmBlockSourceOptions;
-  readonly #last: number;
-  readonly #ahead: number;
-  readonly #reading = new Map<number, Promise<ScannedBlock | null>>();
-  #read = 0;
+  readonly #blocks: ReadAhead<ScannedBlock>;
 
   constructor(options: EvmBlockSourceOptions) {
     this.#options = options;
-    this.#last = Math.min(options.head.ref.height, options.maxHeight);
-    this.#ahead = options.isTraced ? ahead.traced : ahead.plain;
+    this.#blocks = new ReadAhead({
+      last: Math.min(options.head.ref.height, options.maxHeight),
+      ahead: options.isTraced ? ahead.traced : ahead.plain,
+      read: (height) => readBlock(options, height),
+    });
   }
 
   async headHeight(): Promise<number> {
@@ -39,37 +40,12 @@ export class EvmBlockSource implements BlockSource {
   }
 
   async hashAt(height: number): Promise<string | null> {
-    // The caller doubts the chain, so that blocks read ahead are dropped.
-    this.#reading.clear();
+    this.#blocks.forget();
     return (await this.#options.node.header(height))?.ref.hash ?? null;
   }
 
-  /**
-   * Reads the block above; null at the end of this scan. The scan ends above the head as it was
-   * when the scan began. It also ends when the node fails after some blocks were read, so that a
-   * slow node loses none of its work.
-   */
-  async blockAfter(ref: BlockRef): Promise<ScannedBlock | null> {
-    const height = ref.height + 1;
-    const hasSome = this.#read > 0;
-    if (height > this.#last) return null;
-    for (let next = height; next <= Math.min(this.#last, height + this.#ahead - 1); next += 1) {
-      if (this.#reading.has(next)) continue;
-      const reading = readBlock(this.#options, next);
-      // The error of a block that is never asked for is dropped.
-      reading.catch(() => {});
-      this.#reading.set(next, reading);
-    }
-    const wanted = this.#reading.get(height);
-    this.#reading.delete(height);
-    try {
-      const block = await wanted;
-      this.#read += 1;
-      return block ?? null;
-    } catch (error) {
-      if (hasSome && error instanceof ChainError) return null;
-      throw error;
-    }
+  async blockAfter({ height }: BlockRef): Promise<ScannedBlock | null> {
+    return this.#blocks.at(height + 1);
   }
 }
 

@@ -1,17 +1,8 @@
 import { toUnits } from '../../base/money.ts';
-import { checkAddress } from '../addresses/address.ts';
 import { confirmations, readCommon } from '../networks/common-section.ts';
-import {
-  BadValue,
-  decimalText,
-  didYouMean,
-  type FileSection,
-  oneOf,
-  type Reader,
-  wholeNumber,
-} from '../networks/file-section.ts';
+import { BadValue, decimalText, type FileSection, oneOf, type Reader, wholeNumber } from '../networks/file-section.ts';
 import type { ChainCoin, LiveNetwork } from '../networks/network-config.ts';
-import { networkOfChain } from '../networks/networks.ts';
+import { readTokens } from '../token-section.ts';
 import { chainIdsOf, usualStallSec } from './evm-chain-ids.ts';
 import { plainGas } from './evm-fees.ts';
 
@@ -60,7 +51,7 @@ export function readEvmSection(section: FileSection, chain: string, coins: reado
     chain === 'ethereum-classic'
       ? section.required('finality', evmFinality(5000))
       : section.optional('finality', evmFinality('finalized'), 'finalized');
-  const tokens = readTokens(section, chain, coins);
+  const tokens = readTokens(section, chain, coins, '0xdAC17F958D2ee523a2206206994597C13D831ec7');
   const maxFeePerGas = toUnits(
     section.required('max_fee_per_gas_gwei', decimalText(gweiDecimals, '200')),
     gweiDecimals,
@@ -123,32 +114,6 @@ function evmFinality(good: 'finalized' | number): Reader<EvmNetwork['finality']>
       if (value === 'safe' || value === 'finalized') return value;
       if (typeof value === 'string') throw new BadValue('must be finalized, safe, or a number of confirmations');
       return confirmations(64).read(value);
-    },
-  };
-}
-
-function readTokens(section: FileSection, chain: string, coins: readonly ChainCoin[]): ReadonlyMap<string, string> {
-  const tokens = section.section('tokens');
-  const known = coins.filter(({ isToken }) => isToken).map(({ coin }) => coin);
-  const found = new Map<string, string>();
-  for (const coin of tokens.names()) {
-    const contract = tokens.required(coin, contractReader(chain));
-    if (!known.includes(coin)) tokens.fault(coin, `is no token of the catalogue on ${chain}${didYouMean(coin, known)}`);
-    else if ([...found.values()].includes(contract)) tokens.fault(coin, 'has the contract of another token');
-    else found.set(coin, contract);
-  }
-  return found;
-}
-
-/** Reads a contract address, in the form with its checksum, which the database keeps. */
-function contractReader(chain: string): Reader<string> {
-  return {
-    good: '0xdAC17F958D2ee523a2206206994597C13D831ec7',
-    read(value) {
-      if (typeof value === 'number') throw new BadValue('must be text: write it in quotes');
-      const check = checkAddress(networkOfChain(chain)?.id ?? '', String(value), null);
-      if (!check.ok) throw new BadValue(`is no contract: ${check.detail}`);
-      return check.address;
     },
   };
 }

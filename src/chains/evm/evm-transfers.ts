@@ -1,6 +1,5 @@
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { toChecksumAddress } from '../addresses/evm.ts';
+import { effectKey } from '../effect-key.ts';
 import { unsound } from '../nodes/node-answer.ts';
 import type { Transfer } from '../port/chain-adapter.ts';
 import { transferTopic } from './erc20.ts';
@@ -45,7 +44,7 @@ export function transfersOf(
   ): void => {
     const address = toChecksumAddress(to.slice(2));
     const transfer = { txid, address, tag: null, contract, amount, ...doubt };
-    found.push({ key: `${txid}:${place === ownPlace ? place : `${place}:${digestOf(transfer)}`}`, ...transfer });
+    found.push({ key: place === ownPlace ? `${txid}:${place}` : effectKey(place, transfer), ...transfer });
   };
   for (const { txid, from, to, value } of block.transactions) {
     const receipt = receipts.get(txid);
@@ -84,13 +83,4 @@ function addTokens(
     // A topic longer than an address holds no address of ours.
     if (amount > 0n && to.startsWith(addressTopic)) add(txid, `log${index}`, `0x${to.slice(26)}`, contract, amount);
   }
-}
-
-/**
- * A digest of a transfer. The effect of a contract depends on the block that executes it. So after
- * a reorg the same place of the same transaction may hold another transfer, which must have another
- * key.
- */
-function digestOf({ contract, address, amount }: Omit<Transfer, 'key'>): string {
-  return bytesToHex(sha256(utf8ToBytes(`${contract ?? ''} ${address} ${amount}`))).slice(0, 16);
 }

@@ -102,7 +102,7 @@ function readLevels(section: FileSection, moved: readonly ChainCoin[]): Readonly
 }
 
 /** Reads members by coin. Each coin must be one that the chain moves. */
-function readByCoin<T>(
+export function readByCoin<T>(
   section: FileSection,
   moved: readonly ChainCoin[],
   read: (section: FileSection, coin: ChainCoin) => T,

@@ -88,6 +88,46 @@ export class Nodes<Node extends { readonly name: string }> {
     throw failure ?? new ChainError('no_node', `${this.#options.chain} has no node`, { retryable: false });
   }
 
+  get count(): number {
+    return this.#seats.length;
+  }
+
+  /**
+   * The answer of a node besides the one that is named; null when there is none.
+   *
+   * @throws ChainError the error of the last such node, when none can answer.
+   */
+  async askAnother<T>(than: Node, question: (node: Node) => Promise<T>): Promise<T | null> {
+    let failure: unknown;
+    for (const seat of this.#inOrder()) {
+      if (seat.node === than) continue;
+      try {
+        await this.#verify(seat);
+        return await question(seat.node);
+      } catch (error) {
+        if (!(error instanceof ChainError) || error.isOfChain) throw error;
+        failure = naming(seat.node.name, error);
+      }
+    }
+    if (failure !== undefined) throw failure;
+    return null;
+  }
+
+  /** The answer of each node, or why it gave none. At least one node is asked. */
+  async askEach<T>(question: (node: Node) => Promise<T>): Promise<(T | ChainError)[]> {
+    return Promise.all(
+      this.#seats.map(async (seat) => {
+        try {
+          await this.#verify(seat);
+          return await question(seat.node);
+        } catch (error) {
+          if (error instanceof ChainError) return error;
+          throw error;
+        }
+      }),
+    );
+  }
+
   /** A report of each node, by a question that may fail. */
   async report(question: (node: Node) => Promise<Omit<NodeReport, 'node'>>): Promise<NodeReport[]> {
     return Promise.all(

@@ -146,7 +146,7 @@ export class PaymentTransactions {
     const usual = new Big(catalogue.gasCoin(chain).networkFee);
     const ofToken = contract === null ? undefined : catalogue.find(coin, network)?.networkFee;
     const fee = ofToken === undefined ? null : this.#inGasCoin(chain, coin, new Big(ofToken));
-    return fee !== null && fee.gt(usual) ? fee : usual;
+    return fee?.gt(usual) ? fee : usual;
   }
 
   /** The highest fee of a transaction, in units of the chain's own coin. */

@@ -12,7 +12,7 @@ import { freePort } from '../http/local-server.ts';
 type Hex = `0x${string}`;
 
 /** Contracts of contracts/evm-contracts.sol. */
-type ContractName =
+export type ContractName =
   | 'Token'
   | 'FeeToken'
   | 'FalseToken'
@@ -20,6 +20,7 @@ type ContractName =
   | 'SilentToken'
   | 'RebasingToken'
   | 'BlocklistToken'
+  | 'UsdtToken'
   | 'Liar'
   | 'Picture'
   | 'Forwarder'
@@ -45,6 +46,10 @@ const abi = parseAbi([
   'function setMood(uint256 value)',
   'function setBlocked(address owner, bool value)',
   'function setAppetite(uint256 value)',
+  'function setPaused(bool value)',
+  'function setFee(uint256 basisPoints)',
+  'function approve(address spender, uint256 value)',
+  'function transferFrom(address from, address to, uint256 value)',
   'function rebase(uint256 value)',
 ]);
 
@@ -289,8 +294,11 @@ export class Anvil {
     return this.send(contract, 0n, { data: call('transfer', to, amount), ...changes });
   }
 
-  /** Puts a contract on the chain, in a block of its own. Returns its address in lower case. */
-  async deploy(name: ContractName, decimals?: number): Promise<string> {
+  /**
+   * Puts a contract on the chain, in a block of its own. Returns its address in lower case. Rules
+   * from before London need a price of gas.
+   */
+  async deploy(name: ContractName, decimals?: number, price: { gasPrice?: string } = {}): Promise<string> {
     const tail =
       name === 'Token' || name === 'MoodyToken' ? encodeAbiParameters([{ type: 'uint8' }], [decimals ?? 18]) : '';
     const data = bytecodeOf(name) + tail.replace('0x', '');
@@ -298,6 +306,7 @@ export class Anvil {
       from: this.#accounts[0],
       data,
       gas: quantity(3_000_000),
+      ...price,
     });
     await this.mine();
     const receipt = await this.rpc<{ contractAddress: string }>('eth_getTransactionReceipt', txid);

@@ -16,14 +16,18 @@ const gwei = 10n ** 9n;
 export const ether = 10n ** 18n;
 
 /** Keys of tests: one wallet that pays, and as many deposit addresses as there are indexes. */
-export class EvmWallet implements OwnAddresses {
+export class TestWallet implements OwnAddresses {
   readonly keys = new SignerKeys(Uint8Array.from(randomBytes(32)));
-  readonly #xpub = this.keys.accountXpub('ETH');
+  readonly #network: string;
   readonly #given = new Map<string, number>();
+
+  constructor(network = 'ETH') {
+    this.#network = network;
+  }
 
   /** The address at an index, which from then on is ours. */
   async deposit(index: number): Promise<string> {
-    const address = await deriveDepositAddress('ETH', this.#xpub, index);
+    const address = await deriveDepositAddress(this.#network, this.keys.accountXpub(this.#network), index);
     this.#given.set(address, index);
     return address;
   }
@@ -41,7 +45,7 @@ export class EvmWallet implements OwnAddresses {
 export interface EvmHarness extends ChainHarness {
   readonly adapter: EvmAdapter;
   readonly anvil: Anvil;
-  readonly wallet: EvmWallet;
+  readonly wallet: TestWallet;
   readonly network: EvmNetwork;
   readonly signer: EvmTransactions;
   readonly hot: string;
@@ -81,7 +85,7 @@ export async function evmHarness(
   changes: Partial<EvmNetwork> = {},
   nodes: readonly NodeConfig[] = [anvil.node],
 ): Promise<EvmHarness> {
-  const wallet = new EvmWallet();
+  const wallet = new TestWallet();
   const token = toChecksumAddress((await anvil.deployToken()).slice(2));
   const network = evmNetwork(nodes, { tokens: new Map([['USDT', token]]), ...changes });
   const signer = new EvmTransactions({ network, keys: wallet.keys });

@@ -240,9 +240,9 @@ describe('a fault of the file', () => {
     ['networks.litecoin.chain_id', 1, /litecoin\.chain_id is unknown/],
     ['networks.ethereum.finalty', 5, /finalty is unknown; did you mean finality\?/],
     [
-      'networks.tron',
+      'networks.ripple',
       {},
-      /networks\.tron cannot be live: no adapter for tron has been tested against a real node; leave it out, and it is off/,
+      /networks\.ripple cannot be live: no adapter for ripple has been tested against a real node; leave it out, and it is off/,
     ],
     ['networks.solana', {}, /no adapter for solana/],
     ['networks.LTC', {}, /networks\.LTC is unknown.*did you mean litecoin\?/],

@@ -23,7 +23,8 @@ export function describeDeaths(bench: Bench): void {
           why: 'conflict',
           final: bench.adapter.finalityDepth <= 1,
         });
-        expect((await bench.adapter.broadcast(tx)).outcome).toBe('rejected');
+        // A node may say that it knows the bytes: the answer proves nothing.
+        expect((await bench.adapter.broadcast(tx)).outcome).not.toBe('accepted');
         await bench.chain.mine(bench.adapter.finalityDepth - 1);
         expect(await bench.adapter.status(tx)).toEqual({ state: 'dead', why: 'conflict', final: true });
         expect(await bench.balance(payment.to)).toBe(0n);
@@ -65,7 +66,8 @@ export function describeDeaths(bench: Bench): void {
       await hand(bench.chain.mineAt)(until);
       const dead = { state: 'dead', why: 'expired' };
       expect(await bench.adapter.status(tx)).toEqual({ ...dead, final: bench.adapter.finalityDepth <= 1 });
-      expect((await bench.adapter.broadcast(tx)).outcome).toBe('rejected');
+      // A node may say that it knows the bytes: the answer proves nothing.
+      expect((await bench.adapter.broadcast(tx)).outcome).not.toBe('accepted');
       await bench.chain.mine(bench.adapter.finalityDepth - 1);
       expect(await bench.adapter.status(tx)).toEqual({ ...dead, final: true });
       await bench.chain.mine(1);

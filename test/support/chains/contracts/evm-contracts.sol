@@ -188,3 +188,74 @@ contract Burner {
         while (before - gasleft() < appetite) {}
     }
 }
+
+/// As USDT on Tron: it can be paused, has a black list and a fee, and a transfer that worked may return false. Moods: 1
+/// returns false although it worked, 2 returns false and moves nothing, 3 writes its log and undoes the call, 4 uses all
+/// energy, 5 writes the log twice with half the value each.
+contract UsdtToken {
+    event Transfer(address indexed from, address indexed to, uint256 value);
+    event Approval(address indexed owner, address indexed spender, uint256 value);
+    string public constant name = "Tether USD";
+    string public constant symbol = "USDT";
+    uint8 public constant decimals = 6;
+    mapping(address => uint256) public balanceOf;
+    mapping(address => mapping(address => uint256)) public allowance;
+    mapping(address => bool) public isBlackListed;
+    bool public paused;
+    uint256 public basisPointsRate;
+    uint256 public mood;
+
+    function mint(address to, uint256 value) external {
+        balanceOf[to] += value;
+        emit Transfer(address(0), to, value);
+    }
+
+    function setPaused(bool value) external { paused = value; }
+    function setBlocked(address owner, bool value) external { isBlackListed[owner] = value; }
+    function setFee(uint256 basisPoints) external { basisPointsRate = basisPoints; }
+    function setMood(uint256 value) external { mood = value; }
+
+    function approve(address spender, uint256 value) external returns (bool) {
+        allowance[msg.sender][spender] = value;
+        emit Approval(msg.sender, spender, value);
+        return true;
+    }
+
+    function transfer(address to, uint256 value) external returns (bool) {
+        return send(msg.sender, to, value);
+    }
+
+    function transferFrom(address from, address to, uint256 value) external returns (bool) {
+        if (value > 0) allowance[from][msg.sender] -= value;
+        return send(from, to, value);
+    }
+
+    function transferTwice(address a, address b, uint256 value) external {
+        send(msg.sender, a, value);
+        send(msg.sender, b, value + 1);
+    }
+
+    function send(address from, address to, uint256 value) internal returns (bool) {
+        require(!paused, "paused");
+        require(!isBlackListed[from] && !isBlackListed[to], "black list");
+        if (mood == 2) return false;
+        if (mood == 4) while (true) {}
+        uint256 fee = value * basisPointsRate / 10000;
+        if (fee > 0) move(from, address(this), fee);
+        if (mood == 5) {
+            move(from, to, (value - fee) / 2);
+            move(from, to, value - fee - (value - fee) / 2);
+        } else {
+            move(from, to, value - fee);
+        }
+        require(mood != 3, "no");
+        return mood != 1;
+    }
+
+    function move(address from, address to, uint256 value) internal {
+        require(balanceOf[from] >= value, "not enough");
+        balanceOf[from] -= value;
+        balanceOf[to] += value;
+        emit Transfer(from, to, value);
+    }
+}

@@ -1,0 +1,306 @@
+import type { OwnAddresses } from '../addresses/own-addresses.ts';
+import { blockToleranceSec } from '../networks/networks.ts';
+import { HttpNode, type HttpNodeOptions } from '../nodes/http-node.ts';
+import { NodeFault } from '../nodes/node-answer.ts';
+import { Nodes } from '../nodes/nodes.ts';
+import { scanBlocks } from '../nodes/scan-blocks.ts';
+import { ageSec, refuseStalled, stallProblems } from '../nodes/stalled.ts';
+import {
+  type BlockRef,
+  type Broadcast,
+  type ChainAdapter,
+  ChainError,
+  type Cursor,
+  type EarlierTx,
+  type Held,
+  type Holding,
+  type HotSpend,
+  type NodeReport,
+  type PaymentIntent,
+  type PreparedTx,
+  type ScanResult,
+  type SignedTx,
+  type SweepCost,
+  type TxStatus,
+} from '../port/chain-adapter.ts';
+import { txidDigits } from '../port/txid.ts';
+import { RootDoubts } from './root-doubts.ts';
+import { refuseUnlike } from './second-node.ts';
+import { type BlockReading, readScannedBlock, TronBlockSource } from './tron-block-source.ts';
+import { chainFault } from './tron-facts.ts';
+import { type Reach, TronNode } from './tron-node.ts';
+import { TronPreparation, tokensOf } from './tron-preparation.ts';
+import { txidOf } from './tron-proof.ts';
+import { solidDepth, type TronNetwork } from './tron-section.ts';
+import { tronSpend } from './tron-spend.ts';
+import { isDeadOn, maxLooks, type SentTx, tronStatus, unsettled } from './tron-status.ts';
+import { tronTraits } from './tron-traits.ts';
+import type { WatchedTokens } from './tron-transfers.ts';
+import { decodePayload, digitsOf, encodeTronTx, openTronTx } from './tron-tx.ts';
+import { permissionFault } from './tron-wallet.ts';
+
+export interface TronAdapterOptions {
+  readonly network: TronNetwork;
+  /** Address of the wallet that pays. */
+  readonly hotWallet: string;
+  readonly addresses: OwnAddresses;
+  /** Id of block 0; null or absent while it is not known. */
+  readonly genesis?: string | null;
+  /** Changes to the usual options of a node's HTTP. */
+  readonly rpc?: Pick<HttpNodeOptions, 'timeoutMs'>;
+}
+
+/** The port to Tron. */
+export class TronAdapter implements ChainAdapter {
+  readonly chain: string;
+  readonly traits = tronTraits;
+  readonly finalityDepth: number;
+  readonly reorgWindow: number;
+  readonly startHeight: number;
+  readonly blockToleranceSec: number;
+  readonly pollMs: number;
+  readonly internalTransfers: TronNetwork['internalTransfers'];
+  readonly missesInternalTransfers: boolean;
+  readonly #network: TronNetwork;
+  readonly #hotWallet: string;
+  readonly #genesis: string | null;
+  readonly #addresses: OwnAddresses;
+  readonly #tokens: WatchedTokens;
+  readonly #nodes: Nodes<TronNode>;
+  readonly #preparation: TronPreparation;
+  readonly #doubts = new RootDoubts();
+
+  constructor({ network, hotWallet, addresses, genesis = null, rpc = {} }: TronAdapterOptions) {
+    const { chain, nodes, tokens } = network;
+    this.chain = chain;
+    this.finalityDepth = network.finality === 'solid' ? solidDepth : network.finality;
+    this.reorgWindow = network.reorgWindow;
+    this.startHeight = network.startHeight;
+    this.blockToleranceSec = blockToleranceSec(chain);
+    this.pollMs = network.pollMs;
+    this.internalTransfers = network.internalTransfers;
+    this.missesInternalTransfers = network.internalTransfers === 'balances';
+    this.#network = network;
+    this.#hotWallet = hotWallet;
+    this.#genesis = network.genesis ?? genesis;
+    this.#addresses = addresses;
+    this.#tokens = new Map([...tokens.values()].map((contract) => [digitsOf(contract), contract]));
+    this.#nodes = new Nodes({
+      chain,
+      nodes: nodes.map((node) => new TronNode(new HttpNode(node, { ...rpc, numbersAsText: true }))),
+      verify: (node) => this.#verify(node),
+      height: async (node) => (await node.head('newest')).ref.height,
+    });
+    this.#preparation = new TronPreparation({ network, hotWallet, addresses });
+  }
+
+  head(): Promise<BlockRef> {
+    return this.#nodes.ask(async (node) => (await node.head('newest')).ref);
+  }
+
+  start(height: number): Promise<Cursor> {
+    return this.#nodes.ask(async (node) => {
+      const header = await node.header(height);
+      if (header === null) throw new ChainError('no_such_block', `there is no block ${height} yet`);
+      return { window: [header.ref] };
+    });
+  }
+
+  scan(cursor: Cursor, maxBlocks: number): Promise<ScanResult> {
+    return this.#nodes.ask(async (node) => {
+      const head = await node.head('newest');
+      refuseStalled(this.#network, Math.floor(head.ref.timeMs / 1_000));
+      // Read before the blocks, so that the blocks belong to a chain at least as new.
+      const final = this.#network.finality === 'solid' ? { final: (await node.head('solid')).ref.height } : {};
+      const top = cursor.window.at(-1);
+      if (top?.hash === head.ref.hash) return { orphaned: [], blocks: [], cursor, head: head.ref.height, ...final };
+      const source = new TronBlockSource({ ...this.#reading(node), head, maxHeight: (top?.height ?? 0) + maxBlocks });
+      const result = await scanBlocks(this.chain, source, cursor, { maxBlocks, reorgWindow: this.reorgWindow });
+      await this.#compareLarge(node, result);
+      return { ...result, ...final };
+    });
+  }
+
+  /** Addresses of the chain have no tags, so that a holding with a tag is empty. */
+  balances(holdings: readonly Holding[], contract: string | null): Promise<readonly bigint[]> {
+    return this.#nodes.ask(async (node) => {
+      const amounts = await balancesOf(
+        node,
+        holdings.map(({ address }) => address),
+        contract,
+        'newest',
+      );
+      return holdings.map(({ tag }, index) => (tag === null ? (amounts[index] ?? 0n) : 0n));
+    });
+  }
+
+  finalBalances(
+    addresses: readonly string[],
+    contract: string | null,
+  ): Promise<{ readonly block: BlockRef; readonly amounts: readonly bigint[] }> {
+    return this.#nodes.ask(async (node) => {
+      let block = (await node.head('solid')).ref;
+      for (let look = 1; look <= maxLooks; look += 1) {
+        const amounts = await balancesOf(node, addresses, contract, 'solid');
+        // No call names a block. All balances are of one block when it is the newest final one before
+        // and after.
+        const after = (await node.head('solid')).ref;
+        if (after.hash === block.hash) return { block, amounts };
+        block = after;
+      }
+      throw unsettled();
+    });
+  }
+
+  async hotWallet(): Promise<Holding> {
+    return { address: this.#hotWallet, tag: null };
+  }
+
+  /**
+   * Throws ChainError, besides the errors of a node:
+   * - `insufficient_funds`;
+   * - `no_gas`: a token's holder lacks the chain's own coin for the fee;
+   * - `below_fee`: a sweep that would bring nothing;
+   * - `fee_above_maximum`;
+   * - `would_fail`;
+   * - `token_refused`: another amount would move;
+   * - `permission_changed`: another key signs for the wallet;
+   * - `earlier_may_confirm`: nothing on this chain keeps two attempts from both paying.
+   */
+  prepare(intent: PaymentIntent, held: Held, earlier: readonly EarlierTx[] = []): Promise<PreparedTx> {
+    return this.#nodes.ask(async (node) => {
+      for (const { payload } of earlier) {
+        const { tx } = decodePayload(payload);
+        const status = await this.#status(node, { txid: txidOf(encodeTronTx(tx)), tx });
+        if (status.state === 'dead' && status.final) continue;
+        throw new ChainError('earlier_may_confirm', 'an earlier transaction of the payment may still confirm');
+      }
+      return this.#preparation.prepare(node, intent, held);
+    });
+  }
+
+  sweepCost(intent: PaymentIntent): Promise<SweepCost> {
+    return this.#nodes.ask((node) => this.#preparation.sweepCost(node, intent));
+  }
+
+  /**
+   * Sends the bytes to every node, because one may take them and pass them to nobody. Never throws:
+   * the replies, or their absence, are only hints.
+   */
+  async broadcast(tx: SignedTx): Promise<Broadcast> {
+    const replies = await this.#nodes.askEach((node) => node.broadcast(tx.raw));
+    const said = replies.map(
+      (reply): Broadcast => (reply instanceof ChainError ? { outcome: 'uncertain', code: reply.code } : reply),
+    );
+    const [first] = said;
+    const best = said.find(({ outcome }) => outcome === 'accepted') ?? said.find(({ outcome }) => outcome === 'known');
+    return best ?? said.find(({ outcome }) => outcome === 'uncertain') ?? first ?? { outcome: 'uncertain', code: null };
+  }
+
+  async status(tx: SignedTx): Promise<TxStatus> {
+    const opened = openTronTx(tx.raw);
+    if (opened.txid !== tx.txid) throw new Error(`the bytes of ${tx.txid} are those of ${opened.txid}`);
+    return this.#nodes.ask((node) => this.#status(node, opened));
+  }
+
+  async spent(txid: string): Promise<HotSpend | null> {
+    const digits = txidDigits(txid);
+    if (digits === null) return null;
+    const { finality } = this.#network;
+    const options = { hotWallet: digitsOf(this.#hotWallet), tokens: this.#tokens, finality };
+    return this.#nodes.ask((node) => tronSpend(node, digits, options));
+  }
+
+  check(): Promise<readonly NodeReport[]> {
+    return this.#nodes.report(async (node) => {
+      const problems: string[] = [];
+      const fault = chainFault(await node.genesis(), this.#network);
+      if (fault !== null) problems.push(`it ${fault}: change its URL`);
+      const { ref } = await node.head('newest');
+      const blockTime = Math.floor(ref.timeMs / 1_000);
+      const account = await node.account(digitsOf(this.#hotWallet), 'solid');
+      if (account === null) problems.push(`the hot wallet ${this.#hotWallet} does not exist yet: send it some TRX`);
+      else problems.push(...permissionFault(account, digitsOf(this.#hotWallet)));
+      if (this.#nodes.count === 1 && this.#tokens.size > 0) {
+        problems.push(
+          'it is the only node, so that nothing confirms what it tells of tokens: name a node of another operator too',
+        );
+      }
+      problems.push(...stallProblems(this.#network, blockTime));
+      return { head: ref.height, lagSec: ageSec(blockTime), isSyncing: false, problems };
+    });
+  }
+
+  #status(node: TronNode, sent: SentTx): Promise<TxStatus> {
+    const { finality } = this.#network;
+    const isDeadElsewhere =
+      this.#nodes.count > 1 ? (one: SentTx): Promise<boolean> => this.#isDeadElsewhere(node, one) : null;
+    return tronStatus(node, sent, { finality, isDeadElsewhere });
+  }
+
+  /** How blocks of a node are read. */
+  #reading(node: TronNode): BlockReading {
+    const isTraced = this.#network.internalTransfers === 'trace';
+    return { node, tokens: this.#tokens, isTraced, doubts: this.#doubts };
+  }
+
+  /** Compares large token deposits of ours with a second node, where there is one. */
+  async #compareLarge(node: TronNode, { blocks }: ScanResult): Promise<void> {
+    const { twoNodesAbove } = this.#network;
+    if (this.#nodes.count === 1 || twoNodesAbove.size === 0) return;
+    const large = blocks.flatMap(({ ref, transfers }) => {
+      const ofBlock = transfers.filter(
+        ({ contract, amount }) => amount > (twoNodesAbove.get(contract ?? '') ?? amount),
+      );
+      return ofBlock.length === 0 ? [] : [{ ref, transfers: ofBlock }];
+    });
+    if (large.length === 0) return;
+    const asked = new Set(large.flatMap(({ transfers }) => transfers.map(({ address }) => address)));
+    const own = new Set([...(await this.#addresses.indexes([...asked])).keys(), this.#hotWallet]);
+    for (const { ref, transfers } of large) {
+      const ours = transfers.filter(({ address }) => own.has(address));
+      if (ours.length === 0) continue;
+      await this.#nodes.askAnother(node, async (second) => {
+        const read = await readScannedBlock(this.#reading(second), ref.height);
+        refuseUnlike(read?.scanned ?? null, { ref, transfers: ours });
+      });
+    }
+  }
+
+  /** Whether a second node calls a transaction dead too; false while none answers. */
+  async #isDeadElsewhere(node: TronNode, sent: SentTx): Promise<boolean> {
+    try {
+      return (await this.#nodes.askAnother(node, (second) => isDeadOn(second, sent, 0))) === true;
+    } catch (error) {
+      if (error instanceof ChainError) return false;
+      throw error;
+    }
+  }
+
+  async #verify(node: TronNode): Promise<void> {
+    const genesis = await node.genesis();
+    const fault = chainFault(genesis, this.#network);
+    if (fault !== null) throw new NodeFault('wrong_chain', fault);
+    if (this.#genesis !== null && genesis !== this.#genesis) {
+      throw new NodeFault('wrong_chain', 'is one of a chain that begins with another block');
+    }
+  }
+}
+
+async function balancesOf(
+  node: TronNode,
+  addresses: readonly string[],
+  contract: string | null,
+  reach: Reach,
+): Promise<bigint[]> {
+  const amounts: bigint[] = [];
+  for (const address of addresses) {
+    const digits = digitsOf(address);
+    amounts.push(
+      contract === null
+        ? ((await node.account(digits, reach))?.balance ?? 0n)
+        : await tokensOf(node, digits, contract, reach),
+    );
+  }
+  return amounts;
+}

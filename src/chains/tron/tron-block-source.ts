@@ -1,0 +1,103 @@
+import { NodeFault } from '../nodes/node-answer.ts';
+import { ReadAhead } from '../nodes/read-ahead.ts';
+import type { BlockSource } from '../nodes/scan-blocks.ts';
+import { type BlockRef, ChainError, type ScannedBlock } from '../port/chain-adapter.ts';
+import type { RootDoubts } from './root-doubts.ts';
+import type { TronBlock, TronHeader } from './tron-answer.ts';
+import type { TronNode } from './tron-node.ts';
+import { type TransfersOptions, transfersOf } from './tron-transfers.ts';
+
+export interface BlockReading extends TransfersOptions {
+  readonly node: TronNode;
+  /** Shared by the nodes of the chain. */
+  readonly doubts: RootDoubts;
+}
+
+export interface TronBlockSourceOptions extends BlockReading {
+  /** The newest block when the scan begins. The scan reads no block above it. */
+  readonly head: TronHeader;
+  /** The scan reads no block above it. */
+  readonly maxHeight: number;
+}
+
+/** Blocks that are requested at once. */
+const ahead = 4;
+/** How often a block may change while it is read. */
+const maxReads = 3;
+
+/** The blocks of one node for one scan. It ends above the head as it was when the scan began. */
+export class TronBlockSource implements BlockSource {
+  readonly #options: TronBlockSourceOptions;
+  readonly #blocks: ReadAhead<ReadBlock>;
+
+  constructor(options: TronBlockSourceOptions) {
+    this.#options = options;
+    this.#blocks = new ReadAhead({
+      last: Math.min(options.head.ref.height, options.maxHeight),
+      ahead,
+      read: (height) => readScannedBlock(options, height),
+    });
+  }
+
+  async headHeight(): Promise<number> {
+    return this.#options.head.ref.height;
+  }
+
+  async hashAt(height: number): Promise<string | null> {
+    this.#blocks.forget();
+    return (await this.#options.node.header(height))?.ref.hash ?? null;
+  }
+
+  /**
+   * Reads the block above; null at the end of this scan. A block whose transactions do not give
+   * the root of its header ends a scan that has blocks. Nothing is noted then: the next scan begins
+   * with it.
+   */
+  async blockAfter({ height }: BlockRef): Promise<ScannedBlock | null> {
+    const { hasSome } = this.#blocks;
+    const block = await this.#blocks.at(height + 1);
+    if (block === null || block.hasRoot) return block?.scanned ?? null;
+    if (hasSome) return null;
+    refuseRoot(this.#options, block.scanned);
+    return block.scanned;
+  }
+}
+
+interface ReadBlock {
+  readonly scanned: ScannedBlock;
+  readonly hasRoot: boolean;
+}
+
+/**
+ * Reads a block and its results. Results are asked for by height, so that the block's id is read
+ * again afterwards.
+ *
+ * @throws ChainError when the block keeps changing, or when an answer of the node is invalid.
+ */
+export async function readScannedBlock(options: BlockReading, height: number): Promise<ReadBlock | null> {
+  const { node } = options;
+  for (let read = 1; read <= maxReads; read += 1) {
+    const block = await node.block(height);
+    if (block === null) return null;
+    const found = await readTransfers(options, block).catch((error: unknown) => {
+      if (error instanceof ChainError) return error;
+      throw error;
+    });
+    const isSame = block.transactions.length === 0 || (await node.header(height))?.ref.hash === block.ref.hash;
+    if (isSame && found instanceof ChainError) throw found;
+    if (isSame && !(found instanceof ChainError))
+      return { scanned: { ref: block.ref, transfers: found }, hasRoot: block.hasRoot };
+  }
+  throw new NodeFault('unsound_answer', `changed block ${height} ${maxReads} times while it was read`);
+}
+
+/** A block without transactions has no results to ask for. */
+async function readTransfers(options: BlockReading, block: TronBlock) {
+  if (block.transactions.length === 0) return [];
+  return transfersOf(block, await options.node.infos(block), options);
+}
+
+function refuseRoot({ node, doubts }: BlockReading, { ref }: ScannedBlock): void {
+  if (!doubts.refuses(ref.hash, node.name)) return;
+  throw new NodeFault('root_mismatch', `gives transactions that are not those of block ${ref.height}`);
+}

@@ -1,0 +1,161 @@
+import { NodeFault, unsound } from '../nodes/node-answer.ts';
+import { ChainError, type TxStatus } from '../port/chain-adapter.ts';
+import { readTransferLog } from './trc20.ts';
+import { contractOfLog, readLog, type TronHeader, type TronInfo } from './tron-answer.ts';
+import type { TronNode } from './tron-node.ts';
+import type { TronNetwork } from './tron-section.ts';
+import type { TronTx } from './tron-tx.ts';
+
+/** A transaction of ours that was sent. */
+export interface SentTx {
+  readonly txid: string;
+  readonly tx: TronTx;
+}
+
+/** How often the chain may change during one query. */
+export const maxLooks = 3;
+/** Without a second node to ask, the chain's final time must be this far beyond the expiry. */
+export const loneMarginMs = 60_000;
+/** Blocks that are searched for one with a transaction. */
+const maxSamples = 20;
+
+/** What decides about a transaction, besides the answers of the node that is asked. */
+export interface StatusOptions {
+  readonly finality: TronNetwork['finality'];
+  /**
+   * Whether a second node also calls the transaction dead. Null when there is no second node.
+   *
+   * @throws ChainError when no second node answers.
+   */
+  readonly isDeadElsewhere: ((sent: SentTx) => Promise<boolean>) | null;
+}
+
+/**
+ * The status of a transaction. Only a block decides: no answer to a broadcast, and no transaction
+ * that a node keeps for a block.
+ *
+ * The chain takes a transaction when its expiration is later than the time of the block before. So
+ * one that is in no final block can never confirm once the newest final block has the time of the
+ * expiration. A node that does not find a transaction may lack an index of it, or be wrong. So it
+ * must find other transactions of that time, and a second node must agree.
+ */
+export async function tronStatus(node: TronNode, sent: SentTx, options: StatusOptions): Promise<TxStatus> {
+  for (let look = 1; look <= maxLooks; look += 1) {
+    const info = await node.info(sent.txid, 'newest');
+    if (info) {
+      const mined = await minedStatus(node, sent, info, options.finality);
+      if (mined) return mined;
+      continue;
+    }
+    const until = { timeMs: sent.tx.expiresAtMs } as const;
+    if ((await node.head('newest')).ref.timeMs < until.timeMs) return { state: 'waiting', until };
+    const isDead = await isDeadOn(node, sent, options.isDeadElsewhere === null ? loneMarginMs : 0);
+    // A block may have taken it since the first query.
+    if ((await node.info(sent.txid, 'newest')) !== null) continue;
+    const final = isDead && (options.isDeadElsewhere === null || (await options.isDeadElsewhere(sent)));
+    return { state: 'dead', why: 'expired', final };
+  }
+  throw unsettled();
+}
+
+/**
+ * Whether the final blocks of a node show that a transaction can never confirm.
+ *
+ * @param marginMs How far beyond the expiration the time of the newest final block must be.
+ * @throws ChainError when the node does not find transactions that are in its own blocks.
+ */
+export async function isDeadOn(node: TronNode, { txid, tx }: SentTx, marginMs: number): Promise<boolean> {
+  // The head first: what a block up to it holds must then be found.
+  const solid = await node.head('solid');
+  if (solid.ref.timeMs < tx.expiresAtMs + marginMs) return false;
+  if ((await node.info(txid, 'solid')) !== null || (await node.transaction(txid, 'solid')) !== null) return false;
+  const first = await heightBefore(node, tx.builtAtMs, solid);
+  const last = Math.min(solid.ref.height, first + Math.ceil((tx.expiresAtMs - tx.builtAtMs) / leastIntervalMs) + 1);
+  if ((await isIndexed(node, first, 1)) && (await isIndexed(node, last, -1))) return true;
+  throw new NodeFault('no_index', 'does not find transactions that are in its own blocks');
+}
+
+/** The chain makes a block each three seconds, or leaves some out. */
+const leastIntervalMs = 3_000;
+
+/** The height of a block at or below the time, near it: no block is nearer to another than 3 s. */
+async function heightBefore(node: TronNode, timeMs: number, from: TronHeader): Promise<number> {
+  let at = from;
+  while (at.ref.timeMs > timeMs && at.ref.height > 0) {
+    const back = Math.max(1, Math.floor((at.ref.timeMs - timeMs) / leastIntervalMs));
+    const found = await node.header(Math.max(0, at.ref.height - back));
+    if (found === null) throw unsound('no block below its newest one');
+    at = found;
+  }
+  return at.ref.height;
+}
+
+/** Whether a node finds a transaction of the block at a height, or of the next one with some. */
+async function isIndexed(node: TronNode, height: number, direction: 1 | -1): Promise<boolean> {
+  for (let at = height; Math.abs(at - height) < maxSamples && at >= 0; at += direction) {
+    const block = await node.block(at);
+    if (block === null) return false;
+    const [tx] = block.transactions;
+    if (tx) return (await node.info(tx.txid, 'solid'))?.height === at;
+  }
+  // So many blocks without a transaction are no busy chain, and prove nothing against the node.
+  return true;
+}
+
+/** The status by a result; null when its block is not on the chain any more. */
+async function minedStatus(
+  node: TronNode,
+  sent: SentTx,
+  info: TronInfo,
+  finality: TronNetwork['finality'],
+): Promise<TxStatus | null> {
+  const block = await confirmed(node, info, finality);
+  if (block === null) return null;
+  return { state: 'mined', height: info.height, ...block, ...successOf(sent, info), fee: info.fee };
+}
+
+/**
+ * The confirmations of a result's block, and whether it is final. Null when the block is not on the
+ * chain any more, or does not hold the transaction.
+ */
+export async function confirmed(
+  node: TronNode,
+  { txid, height, timeMs }: TronInfo,
+  finality: TronNetwork['finality'],
+): Promise<{ readonly confirmations: number; readonly final: boolean } | null> {
+  const [solid, head] = [await node.head('solid'), await node.head('newest')];
+  if (head.ref.height < height) return null;
+  const confirmations = head.ref.height - height + 1;
+  const final = finality === 'solid' ? solid.ref.height >= height : confirmations >= finality;
+  // The ids of a block's transactions follow from its bytes. So the block shows what the result only
+  // states. It is large, and read once a payment.
+  if (!final) return (await node.header(height))?.ref.timeMs === timeMs ? { confirmations, final } : null;
+  const block = await node.block(height);
+  if (block?.ref.timeMs !== timeMs || !block.transactions.some((tx) => tx.txid === txid)) return null;
+  return { confirmations, final };
+}
+
+/**
+ * Whether a transaction moved the payment's amount. For a token only its log counts, never the
+ * return value: contracts return false for a transfer that was made, and true for one that was not.
+ */
+function successOf(
+  { tx }: SentTx,
+  { result, logs, isFailed }: TronInfo,
+): Pick<Extract<TxStatus, { state: 'mined' }>, 'success' | 'problem'> {
+  if (isFailed || (result !== null && result !== 'SUCCESS')) return { success: false };
+  if (tx.contract === null) return { success: true };
+  const moved = logs.flatMap((log) => {
+    if (contractOfLog(log) !== tx.contract) return [];
+    const { topics, data } = readLog(log);
+    const transfer = readTransferLog(topics, data);
+    return transfer?.from === tx.owner ? [transfer] : [];
+  });
+  if (moved.some(({ to, amount }) => to === tx.to && amount === tx.amount)) return { success: true };
+  return { success: false, problem: moved.length === 0 ? 'not_transferred' : 'short_transfer' };
+}
+
+/** The failure of a query after `maxLooks`. */
+export function unsettled(): ChainError {
+  return new ChainError('unsettled_answer', 'the chain changes during the query, or the node contradicts itself');
+}
