@@ -23,9 +23,9 @@ const afterEndMs = 86_400_000;
 
 /**
  * Matches arrivals with transfers, each at most once: first by transaction and amount, then by
- * transaction where less arrived, then by amount. Where only amounts decide, a transfer without a
- * txid comes before one with another txid. One that has ended comes last: it takes what no later
- * list explains.
+ * transaction where less arrived, then by amount. A transfer with coins in transit comes before one
+ * without. Where only amounts decide, a transfer without a txid comes before one with another txid.
+ * One that has ended comes last: it takes what no later list explains.
  *
  * @param listedAt when the reading of the newest list began; null without one.
  */
@@ -35,7 +35,8 @@ export function matchArrivals(
   now: Date,
   listedAt: Date | null,
 ): Match[] {
-  const open = new Set(awaited.filter(({ missing }) => missing.gt('0')));
+  const missing = awaited.filter((one) => one.missing.gt('0'));
+  const open = new Set([...missing.filter((one) => !isSettled(one)), ...missing.filter(isSettled)]);
   const left = new Set(candidates);
   const matches: Match[] = [];
   const pair = (fits: (one: AwaitedTransfer, deposit: Candidate) => boolean): void => {
@@ -60,6 +61,11 @@ export function matchArrivals(
     return mayArrive && isListed && hasAmount(one, deposit);
   });
   return matches;
+}
+
+/** Nothing of it is in transit: it was given back, or members called the rest a cost. */
+function isSettled({ transfer: { state } }: AwaitedTransfer): boolean {
+  return state === 'returned' || state === 'done';
 }
 
 /** A returned withdrawal has ended. A returned deposit is on its way back. */

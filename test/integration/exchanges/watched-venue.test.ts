@@ -246,7 +246,7 @@ describe.each(loopbackVenues)('the books of an account at $name', ({ name, cash 
       expect(await watched.differences()).toEqual([]);
       expect(await items('venue_foreign')).toBe(0);
       watched.gateway.clock.advance(600_000);
-      await watched.turn(2);
+      await watched.turn(3);
       expect(await items('venue_foreign')).toBe(1);
       expect(await watched.differences()).toEqual([`venue_balance BTC on ${name} 2`]);
       await classify('deposit', reference, 'trading');
@@ -320,13 +320,14 @@ describe.each(loopbackVenues)('the books of an account at $name', ({ name, cash 
   });
 
   describe('in real time, as the exchange trades', () => {
-    // On a clock that is right until the last test: orders and lists are asked for by real time.
-    beforeAll(async () => {
+    // Each on a clock that is right: orders and lists are asked for by real time.
+    beforeEach(async () => {
       watched = await WatchedVenue.open({ name, cash }, new RunningClock());
+      await noteBooks();
     });
-    afterAll(() => watched?.stop());
-    beforeEach(noteBooks);
-    afterEach(expectBookedOnce);
+    afterEach(async () => {
+      await expectBookedOnce().finally(() => watched?.stop());
+    });
 
     const ordered = (from: string, to: string, amount: number) =>
       watched.gateway.order({

@@ -144,7 +144,7 @@ describe('what two members decide about the account at an exchange', () => {
     const reference = watched.credit('USDT', 'TRC20', '500', { txid: 'ab'.repeat(32) });
     await watched.turn();
     watched.gateway.clock.advance(720_000);
-    await watched.turn(2);
+    await watched.turn(3);
     expect(await watched.differences()).toEqual(['venue_balance USDT on kraken 500']);
     expect(await isHeld('USDT')).toBe(false);
     await watched.classify({ kind: 'deposit', reference }, 'capital');

@@ -415,8 +415,8 @@ describe('a deposit by hand from a hot wallet at the exchange', () => {
   });
 
   it('is never mined: two members end it, and nothing is booked', async () => {
-    const txid = await watched.spend('BTC', 'BTC', '0.5');
-    const reference = watched.credit('BTC', 'BTC', '0.5', { txid, state: 'pending' });
+    const txid = await watched.spend('BTC', 'BTC', '0.4');
+    const reference = watched.credit('BTC', 'BTC', '0.4', { txid, state: 'pending' });
     await watched.turn();
     await watched.gateway.settlement.sandbox.drop('bitcoin', txid);
     await watched.turn();

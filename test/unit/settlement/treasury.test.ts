@@ -102,6 +102,16 @@ describe('arrivals are matched', () => {
     expect(pairs([earlier], [deposit('d1', '1', 'bb')])).toEqual([]);
   });
 
+  it('with a refused deposit whose coins are in transit before one that members ended', () => {
+    const refused = (id: string, state: TreasuryTransfer['state']): AwaitedTransfer => ({
+      ...awaited(id, '1', 'aa', { state: 'returned' }),
+      transfer: transfer({ id, movementKind: 'deposit', state }),
+    });
+    const ones = [refused('T1', 'returned'), refused('T2', 'sent')];
+    expect(pairs(ones, [deposit('d1', '0.99', 'bb')])).toEqual(['T2 d1']);
+    expect(pairs(ones, [deposit('d1', '0.99', 'bb'), deposit('d2', '1', 'cc')])).toEqual(['T2 d1', 'T1 d2']);
+  });
+
   it('of the same coin and network only', () => {
     const other = { ...deposit('d1', '1', 'aa'), network: 'LTC' } as Deposit;
     expect(pairs([awaited('T1', '1', 'aa')], [other])).toEqual([]);
