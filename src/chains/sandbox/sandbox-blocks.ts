@@ -154,9 +154,9 @@ const isAlive = (t: string, b: string): string =>
   `(coalesce(${t}.expires_at_height > ${b}.height, true) and coalesce(${t}.expires_at > ${b}.mined_at, true))`;
 
 /**
- * Transactions that can go in a block, in order. Leaves out transactions that expired before it, and
- * transactions behind a gap in their account's nonces. A lost transaction that a partner forced is no gap: it is
- * listed, and does not wait.
+ * Transactions that can go in a block, in order. Leaves out transactions that expired before it,
+ * and transactions behind a gap in their account's nonces. A lost transaction that a partner forced
+ * is no gap: it is listed, and does not wait.
  */
 export async function readWaiting(em: EntityManager, { chain, below, height }: NewBlock): Promise<WaitingTx[]> {
   const rows = await sql<{

@@ -142,8 +142,8 @@ export class TronAdapter implements ChainAdapter {
       let block = (await node.head('solid')).ref;
       for (let look = 1; look <= maxLooks; look += 1) {
         const amounts = await balancesOf(node, addresses, contract, 'solid');
-        // No call names a block. All balances are of one block when it is the newest final one before
-        // and after.
+        // No call names a block. All balances are of one block when it is the newest final one
+        // before and after.
         const after = (await node.head('solid')).ref;
         if (after.hash === block.hash) return { block, amounts };
         block = after;
@@ -184,8 +184,8 @@ export class TronAdapter implements ChainAdapter {
   }
 
   /**
-   * Sends the bytes to every node, because one may take them and pass them to nobody. Never throws:
-   * the replies, or their absence, are only hints.
+   * Sends the bytes to every node, because one may take them and pass them to no other. Never
+   * throws: the replies, or their absence, are only hints.
    */
   async broadcast(tx: SignedTx): Promise<Broadcast> {
     const replies = await this.#nodes.askEach((node) => node.broadcast(tx.raw));

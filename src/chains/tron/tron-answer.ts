@@ -32,7 +32,7 @@ export interface TronInfo {
   readonly timeMs: number;
   /** In sun. */
   readonly fee: bigint;
-  /** Whether the chain executed it without effect, whatever it is. */
+  /** Whether the chain executed it without effect. */
   readonly isFailed: boolean;
   /** How the call of a contract ended: 'SUCCESS', 'OUT_OF_ENERGY'. Null when none was called. */
   readonly result: string | null;

@@ -5,7 +5,7 @@ import type { TronNode } from './tron-node.ts';
 import { type TronNetwork, tronChainId } from './tron-section.ts';
 import { digitsOf } from './tron-tx.ts';
 
-/** What is wrong with the chain of a node, as the end of a sentence; null when it is the right one. */
+/** Why a node is of another chain, as the end of a sentence; null when it is of the right one. */
 export function chainFault(genesis: string, network: TronNetwork): string | null {
   const isKnown = network.genesis === null || genesis === network.genesis;
   const number = Number.parseInt(genesis.slice(-8), 16);

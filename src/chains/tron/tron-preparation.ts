@@ -178,8 +178,7 @@ export class TronPreparation {
 
   /**
    * The means of a sender in the newest final block, without those promised to other payments. A
-   * payment counts until it is final, and the final block does not show it before. So nothing counts
-   * twice.
+   * payment counts until it is final, and no final block shows it before. So nothing counts twice.
    */
   async #means(
     node: TronNode,

@@ -127,8 +127,8 @@ export async function confirmed(
   if (head.ref.height < height) return null;
   const confirmations = head.ref.height - height + 1;
   const final = finality === 'solid' ? solid.ref.height >= height : confirmations >= finality;
-  // The ids of a block's transactions follow from its bytes. So the block shows what the result only
-  // states. It is large, and read once a payment.
+  // A result only states its block. The block's own bytes show it. They are many, and read once a
+  // payment.
   if (!final) return (await node.header(height))?.ref.timeMs === timeMs ? { confirmations, final } : null;
   const block = await node.block(height);
   if (block?.ref.timeMs !== timeMs || !block.transactions.some((tx) => tx.txid === txid)) return null;

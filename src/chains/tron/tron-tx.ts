@@ -228,7 +228,7 @@ export function mostBandwidthOf(payment: Pick<TronTx, 'owner' | 'contract' | 'to
   });
 }
 
-/** What an attempt reserves. It excludes nothing on the chain; it names the sender and the attempt. */
+/** What an attempt reserves: its sender and itself. On the chain it excludes nothing. */
 export function reservation(sender: string, { id, attempt }: Pick<PaymentIntent, 'id' | 'attempt'>): Reservation {
   return `attempt:${sender}:${id}:${attempt}`;
 }
@@ -238,8 +238,8 @@ export function isReservedFrom(reserved: Reservation, sender: string): boolean {
 }
 
 /**
- * The sender of any transaction, and the coins that it itself sends: by a plain transfer, or with the
- * call of a contract. Null and 0 where it has none, or where nobody can read it.
+ * The sender of any transaction, and the coins that it itself sends: by a plain transfer, or with
+ * the call of a contract. Null and 0 where it has none, and for bytes that are no transaction.
  */
 export function coinOrderOf(raw: Uint8Array): {
   readonly owner: string | null;

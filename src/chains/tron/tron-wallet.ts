@@ -1,8 +1,8 @@
 import type { TronAccount } from './tron-state.ts';
 
 /**
- * What keeps the account's own key from signing for it alone; empty while nothing does. Whoever has
- * the key can change the permission, and keep the account.
+ * Why the account's own key cannot sign for it alone, as sentences; empty when it can. A thief of
+ * the key can change the permission, and so keep the account.
  *
  * @param digits The account as 42 digits.
  */

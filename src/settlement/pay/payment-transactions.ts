@@ -138,8 +138,8 @@ export class PaymentTransactions {
   }
 
   /**
-   * The usual fee of a payment's transaction, in the chain's own coin. For a token it is the token's
-   * network fee at the present prices, where that is more than the fee of the chain's own coin.
+   * The usual fee of a payment's transaction, in the chain's own coin. For a token it is the
+   * token's network fee at present prices, where that is more than the chain's usual fee.
    */
   #usualFee({ chain, contract, coin, network }: Payment): Big {
     const { catalogue } = this.#options;
@@ -169,7 +169,7 @@ export class PaymentTransactions {
     );
   }
 
-  /** An amount of a coin in the chain's own coin, at live or else reference prices; null without them. */
+  /** An amount in the chain's own coin, at live or else reference prices; null without prices. */
   #inGasCoin(chain: string, coin: string, amount: Big): Big | null {
     const { catalogue, prices } = this.#options;
     const priceOf = (one: string): Big | null => prices.live(one) ?? prices.reference(one);

@@ -239,7 +239,7 @@ describe('a payment', () => {
     expect(await status(order)).toBe('completed');
   });
 
-  // The usual fee is 0.001 TRX. Ten times 1.5 USDT are 115 TRX, and ten times the fee of TRX are 15.
+  // The fee is 0.001 TRX. Ten times 1.5 USDT are 115 TRX, and ten times the fee of TRX are 15.
   it("takes a token's transaction at ten times the token's fee, and not above", async () => {
     faults.feeFactor = 150_000n;
     const order = await gateway.order();

@@ -53,8 +53,8 @@ export function tronNetwork(
 }
 
 /**
- * A chain with a token like USDT, the nodes of two operators, a wallet that has of both coins, and an
- * adapter for it. Its blocks are an hour old, and final after 19 further ones.
+ * A chain with a token like USDT, the nodes of two operators, a wallet that has of both coins, and
+ * an adapter for it. Its blocks are an hour old, and final after 19 further ones.
  */
 export async function tronHarness(
   changes: Partial<TronNetwork> = {},
