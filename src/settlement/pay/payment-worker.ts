@@ -89,6 +89,7 @@ const walletProblems: ReadonlySet<string> = new Set([
   'hot_wallet_low',
   'stale_outputs',
   'fee_above_maximum',
+  'permission_changed',
   'signer_unavailable',
 ]);
 
