@@ -38,7 +38,7 @@ export function isTronOfValue(chainId: number): boolean {
   return chainId === chainIds.main;
 }
 
-/** Confirmations of a block at which 19 of 27 producers have built on it, and the deposit's least. */
+/** Confirmations at which 19 of 27 producers have built on a block; a deposit waits for them. */
 export const solidDepth = 20;
 /** The chain takes no transaction that expires more than a day after its newest block. */
 const longestExpirySec = 82_800;
