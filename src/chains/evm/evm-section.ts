@@ -1,5 +1,5 @@
 import { toUnits } from '../../base/money.ts';
-import { confirmations, readCommon } from '../networks/common-section.ts';
+import { confirmations, readCommon, readReplaceAfterSec } from '../networks/common-section.ts';
 import { BadValue, decimalText, type FileSection, oneOf, type Reader, wholeNumber } from '../networks/file-section.ts';
 import type { ChainCoin, LiveNetwork } from '../networks/network-config.ts';
 import { readTokens } from '../token-section.ts';
@@ -16,6 +16,8 @@ export interface EvmNetwork extends LiveNetwork {
    * not at all.
    */
   readonly internalTransfers: 'trace' | 'balances' | 'none';
+  /** How long a payment waits for a block before it is replaced at a higher fee. */
+  readonly replaceAfterSec: number;
   /** The highest price of a unit of gas, in wei. */
   readonly maxFeePerGas: bigint;
   /**
@@ -63,9 +65,9 @@ export function readEvmSection(section: FileSection, chain: string, coins: reado
       pollMs: 3_000,
       reorgWindow: 128,
       stalledAfterSec: usualStallSec(chain, chainId),
-      replaceAfterSec: 180,
       maxFee: maxFeePerGas * dearestGas,
     }),
+    replaceAfterSec: readReplaceAfterSec(section, 180),
     internalTransfers: section.optional('internal_transfers', oneOf('balances', 'trace', 'none'), 'balances'),
     maxFeePerGas,
     maxPaymentGas: readGas(section, 'max_payment_gas', chain === 'arbitrum' ? dearestGas : paymentGas),

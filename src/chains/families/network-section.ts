@@ -30,7 +30,7 @@ export function readNetwork(parent: FileSection, chain: string, coins: readonly 
 function noAdapter(chain: string): string {
   const network = networkById(chain) ?? networkById(chain.toUpperCase());
   if (networkOfChain(chain)) {
-    return `cannot be live: no adapter for ${chain} has been tested against a real node; leave it out, and it is off`;
+    return `cannot be live: there is no adapter for ${chain}; leave it out, and it is off`;
   }
   if (network) return `is unknown: a chain is named here; did you mean ${network.chain}?`;
   return `is unknown${didYouMean(

@@ -8,8 +8,16 @@ const feesOfDay = 50n;
 
 export const confirmations = (good: number): Reader<number> => wholeNumber(1, 10_000, good);
 
+/**
+ * Reads how long a payment waits for a block before it is replaced. Only families that replace
+ * payments have this member.
+ */
+export function readReplaceAfterSec(section: FileSection, usual: number): number {
+  return section.optional('replace_after_sec', wholeNumber(10, 604_800, usual), usual);
+}
+
 /** Defaults of a network. */
-export interface Usual extends Pick<LiveNetwork, 'pollMs' | 'reorgWindow' | 'stalledAfterSec' | 'replaceAfterSec'> {
+export interface Usual extends Pick<LiveNetwork, 'pollMs' | 'reorgWindow' | 'stalledAfterSec'> {
   readonly maxFee: bigint;
 }
 
@@ -41,7 +49,6 @@ export function readCommon<Finality extends LiveNetwork['finality']>(
     pollMs: number('poll_ms', 50, 600_000, usual.pollMs),
     reorgWindow,
     stalledAfterSec: number('stalled_after_sec', 0, 604_800, usual.stalledAfterSec),
-    replaceAfterSec: number('replace_after_sec', 10, 604_800, usual.replaceAfterSec),
     limits: readLimits(section, moved),
     feeLimits: readFeeLimits(section, moved.find(({ isToken }) => !isToken)?.decimals ?? 0, usual.maxFee),
     levels: readLevels(section, moved),
@@ -101,17 +108,23 @@ function readLevels(section: FileSection, moved: readonly ChainCoin[]): Readonly
   });
 }
 
-/** Reads members by coin. Each coin must be one that the chain moves. */
+/**
+ * Reads members by coin.
+ *
+ * @param moved The coins that may be named.
+ * @param otherwise What is wrong with a coin that may not, as the end of a sentence.
+ */
 export function readByCoin<T>(
   section: FileSection,
   moved: readonly ChainCoin[],
   read: (section: FileSection, coin: ChainCoin) => T,
+  otherwise = 'is neither the own coin of the chain nor among its tokens',
 ): ReadonlyMap<string, T> {
   const found = new Map<string, T>();
   for (const name of section.names()) {
     const coin = moved.find((each) => each.coin === name);
     if (coin) found.set(name, read(section, coin));
-    else section.fault(name, 'is neither the own coin of the chain nor among its tokens');
+    else section.fault(name, otherwise);
   }
   return found;
 }

@@ -67,8 +67,6 @@ export interface LiveNetwork {
   readonly reorgWindow: number;
   /** Age of the newest block at which the node or the chain counts as stalled; 0 for never. */
   readonly stalledAfterSec: number;
-  /** How long a payment waits for a block before it is replaced at a higher fee. */
-  readonly replaceAfterSec: number;
   /** Contracts of the exchanged tokens, by coin; empty for a chain without tokens. */
   readonly tokens: ReadonlyMap<string, string>;
   /** Limits of the signer, by coin. Coins without limits are not signed for. */

@@ -38,7 +38,7 @@ export function isTronOfValue(chainId: number): boolean {
   return chainId === chainIds.main;
 }
 
-/** Confirmations of a block once 19 of 27 producers have built on it: the least of a deposit. */
+/** Confirmations at which 19 of 27 producers have built on a block; a deposit waits for them. */
 export const solidDepth = 20;
 /** The chain takes no transaction that expires more than a day after its newest block. */
 const longestExpirySec = 82_800;
@@ -50,14 +50,14 @@ const dearestFee = '45';
 export function readTronSection(section: FileSection, chain: string, coins: readonly ChainCoin[]): TronNetwork {
   const net = section.required('net', oneOf<TronNet>('main', 'shasta', 'nile', 'private'));
   const genesis = net === 'private' ? section.required('genesis', blockId) : section.optional('genesis', blockId, null);
+  const isOther = genesis !== null && Number.parseInt(genesis.slice(-8), 16) !== tronChainId({ net, genesis });
+  if (isOther) section.fault('genesis', `is not that of net ${net}; leave it out`);
   const finality = section.optional('finality', solidOr, 'solid');
   const tokens = readTokens(section, chain, coins, 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t');
   const common = readCommon(section, chain, finality, coins, tokens, {
     pollMs: 1_500,
     reorgWindow: 100,
     stalledAfterSec: net === 'private' ? 0 : 120,
-    // Nothing replaces a transaction of this chain.
-    replaceAfterSec: 604_800,
     maxFee: toUnits(dearestFee, trxDecimals),
   });
   return {
@@ -96,8 +96,11 @@ function readTwoNodesAbove(
   tokens: ReadonlyMap<string, string>,
 ): ReadonlyMap<string, bigint> {
   const ofTokens = coins.filter(({ coin }) => tokens.has(coin));
-  const above = readByCoin(section, ofTokens, (own, { coin, decimals }) =>
-    toUnits(own.required(coin, decimalText(decimals, '1000')), decimals),
+  const above = readByCoin(
+    section,
+    ofTokens,
+    (own, { coin, decimals }) => toUnits(own.required(coin, decimalText(decimals, '1000')), decimals),
+    'is not among the tokens of the chain',
   );
   return new Map([...above].map(([coin, amount]) => [tokens.get(coin) ?? '', amount]));
 }

@@ -1,5 +1,5 @@
 import { toUnits } from '../../base/money.ts';
-import { confirmations, readCommon } from '../networks/common-section.ts';
+import { confirmations, readCommon, readReplaceAfterSec } from '../networks/common-section.ts';
 import { decimalText, type FileSection, flag, oneOf, type Reader, wholeNumber } from '../networks/file-section.ts';
 import type { ChainCoin, LiveNetwork } from '../networks/network-config.ts';
 import type { UtxoNet } from '../networks/utxo-params.ts';
@@ -11,6 +11,8 @@ export interface UtxoNetwork extends LiveNetwork {
    */
   readonly net: UtxoNet;
   readonly finality: number;
+  /** How long a payment waits for a block before it is replaced at a higher fee. */
+  readonly replaceAfterSec: number;
   /** Bounds of the fee rate, in the smallest unit for 1,000 virtual bytes. */
   readonly feeFloor: bigint;
   readonly feeCeiling: bigint;
@@ -69,9 +71,9 @@ export function readUtxoSection(section: FileSection, chain: string, coins: read
       pollMs: 10_000,
       reorgWindow: 100,
       stalledAfterSec: net === 'regtest' ? 0 : defaults.stalledAfterSec,
-      replaceAfterSec: 1800,
       maxFee: ceiling * longestTransaction,
     }),
+    replaceAfterSec: readReplaceAfterSec(section, 1800),
     feeFloor: floor,
     feeCeiling: ceiling,
     feeTarget: section.optional('fee_target', wholeNumber(1, 1008, 2), 2),

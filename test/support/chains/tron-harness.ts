@@ -38,7 +38,6 @@ export function tronNetwork(
     pollMs: 0,
     reorgWindow: 100,
     stalledAfterSec: 0,
-    replaceAfterSec: 60,
     limits: new Map(),
     feeLimits: { perTransaction: '45', perDay: '2000' },
     levels: new Map(),

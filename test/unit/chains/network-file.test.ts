@@ -82,7 +82,7 @@ describe('networks.example.yaml', () => {
   const litecoin = byChain.get('litecoin') as UtxoNetwork;
 
   it('can be loaded, and has known members only', () => {
-    expect([...byChain.keys()]).toEqual(['ethereum', 'litecoin']);
+    expect([...byChain.keys()]).toEqual(['ethereum', 'litecoin', 'tron']);
     expect(networks.others).toBe('off');
     expect(ethereum).toMatchObject({
       kind: 'evm',
@@ -242,7 +242,7 @@ describe('a fault of the file', () => {
     [
       'networks.ripple',
       {},
-      /networks\.ripple cannot be live: no adapter for ripple has been tested against a real node; leave it out, and it is off/,
+      /networks\.ripple cannot be live: there is no adapter for ripple; leave it out, and it is off/,
     ],
     ['networks.solana', {}, /no adapter for solana/],
     ['networks.LTC', {}, /networks\.LTC is unknown.*did you mean litecoin\?/],
