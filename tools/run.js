@@ -88,6 +88,13 @@ export const groups = {
         build: true,
         about: 'LTC to USDT, real nodes',
       },
+      tron: {
+        file: 'test/demo/real-chains.ts',
+        args: ['tron'],
+        env: null,
+        build: true,
+        about: 'USDT to TRX, simulated Tron nodes',
+      },
       pictures: {
         node: ['tools/pictures.js'],
         env: null,

@@ -1,7 +1,8 @@
 // One exchange between two real chains, on nodes, a signer and a gateway of its own that leave
 // nothing behind.
-// Usage: npm run demo -- evm | npm run demo -- utxo
+// Usage: npm run demo -- evm | npm run demo -- utxo | npm run demo -- tron
 import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../../src/base/clock.ts';
 import { toUnits } from '../../src/base/money.ts';
 import { randomAddress } from '../support/chains/anvil.ts';
 import { findLitecoind } from '../support/chains/litecoind.ts';
@@ -10,10 +11,11 @@ import { BuiltProcess, runBuilt } from '../support/gateway/built-process.ts';
 
 const help = `Usage: npm run demo -- evm [--help]    an order from ETH on an Ethereum node to LTC on a Litecoin node
        npm run demo -- utxo [--help]   an order from LTC to USDT, a token on the Ethereum node
+       npm run demo -- tron [--help]   an order from USDT to TRX, both on two simulated Tron nodes
 
 Starts anvil and litecoind with chains of their own, a signer and a gateway in a temporary folder; creates an order over
 REST, pays it with a real transaction, makes blocks, tells each change until the payout, and reads the payout back from
-the other node. Needs litecoind (Debian: apt-get install litecoind). Exit code: 0 when the recipient was paid.
+the other node. No Tron node runs here: its nodes are simulated from their documentation, and answer over HTTP. Needs litecoind (Debian: apt-get install litecoind). Exit code: 0 when the recipient was paid.
 `;
 
 interface Direction {
@@ -72,6 +74,21 @@ const directions: Readonly<Record<string, Direction>> = {
       return `in block ${Number(receipt.blockNumber)}, status ${receipt.status}: ${BigInt(log?.data ?? '0x0')} units to ${to}`;
     },
   },
+  tron: {
+    title: 'USDT on TRC20 to TRX, both on simulated Tron nodes',
+    order: { coin_from: 'USDT', network_from: 'TRC20', coin_to: 'TRX', network_to: 'TRX', amount_from: 100 },
+    recipient: ({ tron }) => tron.chain.address(),
+    pay: ({ tron }, to, amount) => tron.chain.pay(to, tron.token, toUnits(amount, 6)),
+    paid: ({ tron }, recipient) => tron.chain.balance(recipient),
+    decimals: 6,
+    read: async ({ tron }, txid) => {
+      const [, second] = tron.nodes;
+      const body = JSON.stringify({ value: txid });
+      const answer = await fetch(`${second.config.url}/wallet/gettransactioninfobyid`, { method: 'POST', body });
+      const { blockNumber, fee } = (await answer.json()) as { blockNumber: number; fee: number };
+      return `in block ${blockNumber}, for a fee of ${fee} sun`;
+    },
+  },
 };
 
 const orderTimeoutMs = 60_000;
@@ -97,7 +114,7 @@ async function start(script: string, ready: RegExp, settings: Settings): Promise
 /** What a program of ours prints until its end. */
 async function run(script: string, args: readonly string[], settings: Settings, good = [0]): Promise<string> {
   const { code, output, errors } = await runBuilt(script, args, { folder: settings.DATA_DIR, settings });
-  if (!good.includes(code)) throw new Error(`${script} ${args.join(' ')} ended with ${code}: ${errors}${output}`);
+  if (!good.includes(code) || output === '') throw new Error(`${script} ${args.join(' ')} ended with ${code}: ${errors}${output}`);
   return output;
 }
 
@@ -122,7 +139,9 @@ async function demo(direction: Direction, chains: RealChains): Promise<void> {
     LOG_LEVEL: 'warn',
     SIGNER_PASSPHRASE: 'a demo needs no secret',
   };
-  tell('two nodes with chains of their own', `anvil ${chains.anvil.url}, litecoind ${chains.litecoind.config.url}`);
+  const tronUrls = chains.hasTron ? chains.tron.nodes.map(({ config }) => `simulated Tron ${config.url}`) : [];
+  const urls = [`anvil ${chains.anvil.url}`, `litecoind ${chains.litecoind.config.url}`, ...tronUrls];
+  tell('nodes with chains of their own', urls.join(', '));
   await run('signer-main.js', ['init'], settings);
   await start('signer-main.js', /^signer ready .*$/m, settings);
   tell('the signer holds the keys, sealed with a passphrase, in a process of its own');
@@ -134,16 +153,16 @@ async function demo(direction: Direction, chains: RealChains): Promise<void> {
   const { wallets } = JSON.parse(await run('surfaces/cli/main.js', ['network', 'check', '--json'], settings, [0, 1]));
   const walletOf = (chain: string): string =>
     wallets.find((row: { chain: string; wallet: string }) => row.chain === chain)?.wallet ?? '';
-  const hot = { ethereum: walletOf('ethereum'), litecoin: walletOf('litecoin') };
+  const hot = { ethereum: walletOf('ethereum'), litecoin: walletOf('litecoin'), tron: walletOf('tron') };
   await chains.fund(hot);
-  tell('the hot wallets were funded by ordinary transactions', ...Object.values(hot));
+  tell('the hot wallets were funded by ordinary transactions', ...Object.values(hot).filter((wallet) => wallet !== ''));
 
   const mining = new AbortController();
   const miner = (async () => {
     while (!mining.signal.aborted) {
       // Enough for the confirmations that a fresh installation asks for, 64 on Ethereum.
-      await chains.anvil.mine(4);
-      await chains.litecoind.mine(1);
+      await chains.anvil.mine(3);
+      await chains.mine();
       await sleep(blockMs);
     }
   })();
@@ -190,14 +209,15 @@ async function exchange(direction: Direction, chains: RealChains, rest: string, 
 }
 
 async function main(): Promise<void> {
-  const direction = directions[process.argv[2] ?? ''];
+  const name = process.argv[2] ?? '';
+  const direction = directions[name];
   if (!direction || process.argv.includes('--help')) {
     process.stdout.write(help);
     process.exitCode = direction ? 0 : 1;
     return;
   }
   if (findLitecoind() === null) throw new Error('litecoind is needed; on Debian: apt-get install litecoind');
-  const chains = await RealChains.start();
+  const chains = await RealChains.start({}, { tron: name === 'tron' ? systemClock : undefined });
   try {
     await demo(direction, chains);
   } finally {

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { type Anvil, quantity, startAnvil } from '../support/chains/anvil.ts';
-import { TestSigner } from '../support/gateway/real-gateway.ts';
+import { TestSigner } from '../support/gateway/test-signer.ts';
 
 /** What a unit of gas costs, in wei. */
 const gasPrice = 10n * 10n ** 9n;

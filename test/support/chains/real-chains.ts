@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { type Anvil, startAnvil, type TokenName } from './anvil.ts';
 import { type Litecoind, startLitecoind } from './litecoind.ts';
+import { RealTron } from './real-tron.ts';
 
 /** What a test changes in the settings of a network, by their names in the file. */
 export type NetworkChanges = Readonly<Record<string, unknown>>;
@@ -11,11 +12,20 @@ export type NetworkChanges = Readonly<Record<string, unknown>>;
 export interface RealChainsOptions {
   readonly ethereum?: NetworkChanges;
   readonly litecoin?: NetworkChanges;
+  readonly tron?: NetworkChanges;
+}
+
+/** What else a test chooses of its chains. */
+export interface ChainsToStart {
+  /** The contract that plays USDT on Ethereum; one with 6 decimals. */
+  readonly token?: TokenName | undefined;
+  /** The clock of a Tron. Without one there is no Tron. */
+  readonly tron?: { now(): Date } | undefined;
 }
 
 /**
- * An Ethereum and a Litecoin of one's own, on real nodes, and a folder with the file of networks
- * that names them.
+ * An Ethereum and a Litecoin of one's own, on real nodes, a Tron on simulated ones where it is asked
+ * for, and a folder with the file of networks that names them.
  */
 export class RealChains {
   readonly anvil: Anvil;
@@ -23,22 +33,38 @@ export class RealChains {
   /** Contract of the token that plays USDT, with 6 decimals. */
   readonly token: string;
   readonly folder: string;
+  readonly #tron: RealTron | null;
 
-  private constructor(parts: Pick<RealChains, 'anvil' | 'litecoind' | 'token' | 'folder'>) {
+  private constructor(parts: Pick<RealChains, 'anvil' | 'litecoind' | 'token' | 'folder'>, tron: RealTron | null) {
     this.anvil = parts.anvil;
     this.litecoind = parts.litecoind;
     this.token = parts.token;
     this.folder = parts.folder;
+    this.#tron = tron;
   }
 
-  static async start(options: RealChainsOptions = {}, tokenName: TokenName = 'Token'): Promise<RealChains> {
+  static async start(options: RealChainsOptions = {}, toStart: ChainsToStart = {}): Promise<RealChains> {
     const folder = await mkdtemp(join(tmpdir(), 'real-chains-'));
-    const [anvil, litecoind] = await Promise.all([startAnvil(), startLitecoind()]);
-    const token = await anvil.deployToken(6, tokenName);
+    const [anvil, litecoind, tron] = await Promise.all([
+      startAnvil(),
+      startLitecoind(),
+      toStart.tron ? RealTron.start(toStart.tron) : null,
+    ]);
+    const token = await anvil.deployToken(6, toStart.token ?? 'Token');
     await anvil.mine(5);
-    const chains = new RealChains({ anvil, litecoind, token, folder });
+    const chains = new RealChains({ anvil, litecoind, token, folder }, tron);
     await chains.writeNetworks(options);
     return chains;
+  }
+
+  /** @throws Error when no Tron was asked for. */
+  get tron(): RealTron {
+    if (this.#tron === null) throw new Error('these chains were started without a Tron');
+    return this.#tron;
+  }
+
+  get hasTron(): boolean {
+    return this.#tron !== null;
   }
 
   get networksFile(): string {
@@ -50,7 +76,7 @@ export class RealChains {
     return { NETWORKS_FILE: this.networksFile, SIGNER_SOCKET: join(this.folder, 'signer.sock') };
   }
 
-  async writeNetworks({ ethereum = {}, litecoin = {} }: RealChainsOptions = {}): Promise<void> {
+  async writeNetworks({ ethereum = {}, litecoin = {}, tron = {} }: RealChainsOptions = {}): Promise<void> {
     const networks = {
       ethereum: {
         kind: 'evm',
@@ -97,26 +123,28 @@ export class RealChains {
         limits: { LTC: { per_payment: '10000', per_day: '1000000' } },
         ...litecoin,
       },
+      ...(this.#tron ? { tron: { ...this.#tron.section(), ...tron } } : {}),
     };
     await writeFile(this.networksFile, stringify({ networks }));
   }
 
   /** A block on each chain, or so many. */
   async mine(blocks = 1): Promise<void> {
-    await Promise.all([this.anvil.mine(blocks), this.litecoind.mine(blocks)]);
+    await Promise.all([this.anvil.mine(blocks), this.litecoind.mine(blocks), this.#tron?.mine(blocks)]);
   }
 
   /** Funds the hot wallets, in ordinary transactions. */
-  async fund(hot: { readonly ethereum: string; readonly litecoin: string }): Promise<void> {
+  async fund(hot: { readonly ethereum: string; readonly litecoin: string; readonly tron?: string }): Promise<void> {
     await this.anvil.send(hot.ethereum, 1_000n * 10n ** 18n);
     await this.anvil.sendToken(this.token, hot.ethereum, 1_000_000n * 10n ** 6n);
     // Several outputs, so that payments need not wait for one another's change.
     for (let output = 0; output < 5; output += 1) await this.litecoind.pay(hot.litecoin, 100n * 10n ** 8n);
+    if (hot.tron) await this.#tron?.fund(hot.tron);
     await this.mine();
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.anvil.stop(), this.litecoind.stop()]);
+    await Promise.all([this.anvil.stop(), this.litecoind.stop(), this.#tron?.stop()]);
     await rm(this.folder, { recursive: true, force: true });
   }
 }

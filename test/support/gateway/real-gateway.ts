@@ -1,33 +1,31 @@
-import { randomBytes } from 'node:crypto';
-import { liveSigning, openNetworks } from '../../../src/app/open-networks.ts';
 import type { Settlement } from '../../../src/app/open-settlement.ts';
 import type { OutsideWorld } from '../../../src/app/outside-world.ts';
-import { createLog } from '../../../src/base/log.ts';
 import { fromUnits, toUnits } from '../../../src/base/money.ts';
 import { type ReconcileRow, reconcile } from '../../../src/ledger/reconcile.ts';
-import { type LocalSigner, openLocalSigner } from '../../../src/signer/local-signer.ts';
-import { signerSecret } from '../../../src/signer/secret.ts';
-import { type SignerServer, serveSigner } from '../../../src/signer/server.ts';
-import { SignerKeys } from '../../../src/signer/signer-keys.ts';
 import { findAnvil, randomAddress, type TokenName, withoutAnvil } from '../chains/anvil.ts';
 import { findLitecoind, withoutLitecoind } from '../chains/litecoind.ts';
 import { RealChains, type RealChainsOptions } from '../chains/real-chains.ts';
+import { type RealTron, tronFinality } from '../chains/real-tron.ts';
 import { createDatabase, query } from '../database/database.ts';
 import type { Reply } from '../http/contract-client.ts';
 import { TestClock } from './clock.ts';
 import { startGateway, type TestGateway } from './gateway.ts';
 import { causesOf, isAtRest, type Rows } from './orders.ts';
-import { testConfig } from './settings.ts';
+import { TestSigner } from './test-signer.ts';
 
 /** The currencies of the chains of a test, as tests name them. */
-export type RealCoin = 'ETH' | 'USDT' | 'LTC';
+export type RealCoin = 'ETH' | 'USDT' | 'LTC' | 'TRX' | 'USDT-TRC20';
+/** Chains that each gateway of a test has. */
 export type RealChain = 'ethereum' | 'litecoin';
+type AnyChain = RealChain | 'tron';
 
 const coins = {
-  ETH: { network: 'ETH', chain: 'ethereum', decimals: 18 },
-  USDT: { network: 'ERC20', chain: 'ethereum', decimals: 6 },
-  LTC: { network: 'LTC', chain: 'litecoin', decimals: 8 },
-} as const satisfies Record<RealCoin, { network: string; chain: RealChain; decimals: number }>;
+  ETH: { coin: 'ETH', network: 'ETH', chain: 'ethereum', decimals: 18 },
+  USDT: { coin: 'USDT', network: 'ERC20', chain: 'ethereum', decimals: 6 },
+  LTC: { coin: 'LTC', network: 'LTC', chain: 'litecoin', decimals: 8 },
+  TRX: { coin: 'TRX', network: 'TRX', chain: 'tron', decimals: 6 },
+  'USDT-TRC20': { coin: 'USDT', network: 'TRC20', chain: 'tron', decimals: 6 },
+} as const satisfies Record<RealCoin, { coin: string; network: string; chain: AnyChain; decimals: number }>;
 
 /**
  * Confirmations that a deposit needs; fewer than make it final, so that it can be reorganised after
@@ -81,39 +79,12 @@ export interface RealGatewayOptions {
   readonly networks?: (chains: RealChains) => RealChainsOptions | Promise<RealChainsOptions>;
   /** The contract that plays USDT; one with 6 decimals. */
   readonly token?: TokenName;
+  /** Whether there is a Tron too. Its blocks, the gateway and the signer have the time of one clock. */
+  readonly tron?: boolean;
   /** Whether the hot wallets have coins; true unless given. */
   readonly isFunded?: boolean;
   readonly outside?: OutsideWorld;
   readonly settings?: Readonly<Record<string, string>>;
-}
-
-/** The signer of a test: of this process, behind a socket as in life. */
-export class TestSigner {
-  readonly #environment: Readonly<Record<string, string>>;
-  readonly #entropy = randomBytes(32);
-  /** What a person has who restores the phrase in a wallet. */
-  readonly keys = new SignerKeys(this.#entropy);
-  #parts: { readonly signer: LocalSigner; readonly server: SignerServer } | null = null;
-
-  constructor(environment: Readonly<Record<string, string>>) {
-    this.#environment = environment;
-  }
-
-  async start(): Promise<void> {
-    const config = testConfig(this.#environment);
-    const live = await liveSigning(await openNetworks(config));
-    const signer = await openLocalSigner({ entropy: this.#entropy, dataDir: config.DATA_DIR, ...live });
-    const socketPath = config.SIGNER_SOCKET ?? '';
-    const server = await serveSigner({ signer, socketPath, secret: signerSecret(config), log: createLog('silent') });
-    this.#parts = { signer, server };
-  }
-
-  async stop(): Promise<void> {
-    const parts = this.#parts;
-    this.#parts = null;
-    await parts?.server.close();
-    await parts?.signer.close();
-  }
 }
 
 /** A gateway on real chains, which moves only when the test says so, on a clock of its own. */
@@ -123,12 +94,12 @@ export interface RealGateway extends TestGateway {
   readonly settlement: Settlement;
   readonly signer: Pick<TestSigner, 'keys' | 'start' | 'stop'>;
   /** The wallets that pay. */
-  readonly hot: Readonly<Record<RealChain, string>>;
+  readonly hot: Readonly<Record<AnyChain, string>>;
   order(from: RealCoin, to: RealCoin, amount: number, changes?: Record<string, unknown>): Promise<RealOrder>;
   /** Sends coins to the order's deposit address, which no block holds yet; the txid. */
   pay(order: RealOrder, changes?: { readonly amount?: string; readonly coin?: RealCoin }): Promise<string>;
   /** Blocks on a chain. */
-  mine(chain: RealChain, blocks?: number): Promise<void>;
+  mine(chain: AnyChain, blocks?: number): Promise<void>;
   /** Pays, and gives the deposit its confirmations. */
   confirm(order: RealOrder, changes?: { readonly amount?: string; readonly coin?: RealCoin }): Promise<string>;
   /** Everything that is due. */
@@ -154,10 +125,11 @@ export interface RealGateway extends TestGateway {
 }
 
 export async function startRealGateway(options: RealGatewayOptions = {}): Promise<RealGateway> {
-  const chains = await RealChains.start({}, options.token);
+  const clock = new TestClock();
+  const chains = await RealChains.start({}, { token: options.token, tron: options.tron ? clock : undefined });
   if (options.networks) await chains.writeNetworks(await options.networks(chains));
   const settings = { ...chains.environment, DATA_DIR: chains.folder, KEY_PEPPER: 'p'.repeat(32) };
-  const signer = new TestSigner(settings);
+  const signer = new TestSigner(settings, options.tron ? clock : undefined);
   const database = await createDatabase('empty');
   const closing = [() => chains.stop(), () => database.drop(), () => signer.stop()];
   const close = async (): Promise<void> => {
@@ -165,7 +137,6 @@ export async function startRealGateway(options: RealGatewayOptions = {}): Promis
   };
   try {
     await signer.start();
-    const clock = new TestClock();
     const gateway = await startGateway({
       databaseUrl: database.url,
       settings: {
@@ -181,9 +152,9 @@ export async function startRealGateway(options: RealGatewayOptions = {}): Promis
     if (!settlement) throw new Error('this gateway does not settle');
     await query(database.url, 'update currency set min_confirmations = $1', [minConfirmations]);
     await gateway.app.catalogue.refresh();
-    const hotOf = async (chain: RealChain): Promise<string> =>
+    const hotOf = async (chain: AnyChain): Promise<string> =>
       (await settlement.adapters.get(chain)?.hotWallet())?.address ?? '';
-    const hot = { ethereum: await hotOf('ethereum'), litecoin: await hotOf('litecoin') };
+    const hot = { ethereum: await hotOf('ethereum'), litecoin: await hotOf('litecoin'), tron: await hotOf('tron') };
     const { key } = await gateway.partner();
     const real = handle({ gateway, chains, clock, settlement, hot, key, databaseUrl: database.url });
     // The scanner stands where its chain is before anything happens there.
@@ -192,6 +163,7 @@ export async function startRealGateway(options: RealGatewayOptions = {}): Promis
       await chains.fund(hot);
       await real.mine('ethereum', minConfirmations);
       await real.mine('litecoin', minConfirmations);
+      if (chains.hasTron) await real.mine('tron', tronFinality);
       await real.tick();
     }
     return { ...real, signer, stop: close };
@@ -215,17 +187,22 @@ function handle(parts: Parts): Omit<RealGateway, 'signer'> {
   const { gateway, chains, clock, settlement, key, databaseUrl } = parts;
   const rows: Rows = (sql, values) => query(databaseUrl, sql, values);
   const tick = (): Promise<void> => settlement.worker.tick();
-  const mine = async (chain: RealChain, blocks = 1): Promise<void> => {
+  const mine = async (chain: AnyChain, blocks = 1): Promise<void> => {
     if (chain === 'ethereum') await chains.anvil.mine(blocks);
-    else await chains.litecoind.mine(blocks);
+    else if (chain === 'litecoin') await chains.litecoind.mine(blocks);
+    else await mineTron(chains.tron, clock, blocks);
   };
-  const newAddress = (coin: RealCoin): Promise<string> | string =>
-    coin === 'LTC' ? chains.litecoind.newAddress() : randomAddress();
+  const newAddress = (coin: RealCoin): Promise<string> | string => {
+    if (coins[coin].chain === 'tron') return chains.tron.chain.address();
+    return coin === 'LTC' ? chains.litecoind.newAddress() : randomAddress();
+  };
 
   const pay: RealGateway['pay'] = (order, { amount = order.amountFrom, coin = order.from } = {}) => {
     const units = toUnits(amount, coins[coin].decimals);
     if (coin === 'LTC') return chains.litecoind.pay(order.depositAddress, units);
     if (coin === 'ETH') return chains.anvil.send(order.depositAddress, units);
+    if (coin === 'TRX') return chains.tron.chain.pay(order.depositAddress, null, units);
+    if (coin === 'USDT-TRC20') return chains.tron.chain.pay(order.depositAddress, chains.tron.token, units);
     return chains.anvil.sendToken(chains.token, order.depositAddress, units);
   };
 
@@ -253,9 +230,9 @@ function handle(parts: Parts): Omit<RealGateway, 'signer'> {
       const recipient = await newAddress(to);
       const refundTo = await newAddress(from);
       const body = {
-        coin_from: from,
+        coin_from: coins[from].coin,
         network_from: coins[from].network,
-        coin_to: to,
+        coin_to: coins[to].coin,
         network_to: coins[to].network,
         amount_from: amount,
         rate_type: 'float',
@@ -284,7 +261,9 @@ function handle(parts: Parts): Omit<RealGateway, 'signer'> {
     },
     confirm: async (order, changes) => {
       const txid = await pay(order, changes);
-      await mine(coins[order.from].chain, minConfirmations);
+      const { chain } = coins[order.from];
+      // A deposit on Tron counts once its block is final.
+      await mine(chain, chain === 'tron' ? tronFinality + 1 : minConfirmations);
       await tick();
       return txid;
     },
@@ -310,17 +289,13 @@ function handle(parts: Parts): Omit<RealGateway, 'signer'> {
         [paymentId],
       ),
     balance: async (coin, address) => {
-      const units =
-        coin === 'LTC'
-          ? await chains.litecoind.balance(address)
-          : await chains.anvil.balance(address, coin === 'ETH' ? null : chains.token);
-      return fromUnits(units, coins[coin].decimals);
+      return fromUnits(await unitsOf(chains, coin, address), coins[coin].decimals);
     },
     booked: async (account, coin) => {
       const [row] = await rows<{ amount: string }>(
         `select trim_scale(coalesce(sum(amount), 0))::text as amount from ledger_line
           where account = $1 and coin = $2 and network = $3`,
-        [account, coin, coins[coin].network],
+        [account, coins[coin].coin, coins[coin].network],
       );
       return row?.amount ?? '';
     },
@@ -329,4 +304,27 @@ function handle(parts: Parts): Omit<RealGateway, 'signer'> {
       return report.rows.filter(({ difference }) => difference !== '0');
     },
   };
+}
+
+/** What an address has by its chain, in the smallest unit. */
+function unitsOf(chains: RealChains, coin: RealCoin, address: string): Promise<bigint> {
+  switch (coin) {
+    case 'LTC':
+      return chains.litecoind.balance(address);
+    case 'ETH':
+      return chains.anvil.balance(address);
+    case 'USDT':
+      return chains.anvil.balance(address, chains.token);
+    case 'TRX':
+      return chains.tron.chain.balance(address);
+    case 'USDT-TRC20':
+      return chains.tron.chain.balance(address, chains.tron.token);
+  }
+}
+
+/** Blocks of Tron. The clock is never behind them. */
+async function mineTron(tron: RealTron, clock: TestClock, blocks: number): Promise<void> {
+  await tron.mine(blocks);
+  const aheadMs = tron.chain.head.header.timestamp - clock.now().getTime();
+  if (aheadMs > 0) clock.advance(aheadMs);
 }
