@@ -88,19 +88,20 @@ export class Nodes<Node extends { readonly name: string }> {
     throw failure ?? new ChainError('no_node', `${this.#options.chain} has no node`, { retryable: false });
   }
 
-  get count(): number {
-    return this.#seats.length;
+  /** How many nodes at different addresses there are. Those at one address have one operator. */
+  get operators(): number {
+    return new Set(this.#seats.map(({ node }) => node.name)).size;
   }
 
   /**
-   * The answer of a node besides the one that is named; null when there is none.
+   * The answer of a node at another address than the one that is named; null when there is none.
    *
    * @throws ChainError the error of the last such node, when none can answer.
    */
   async askAnother<T>(than: Node, question: (node: Node) => Promise<T>): Promise<T | null> {
     let failure: unknown;
     for (const seat of this.#inOrder()) {
-      if (seat.node === than) continue;
+      if (seat.node.name === than.name) continue;
       try {
         await this.#verify(seat);
         return await question(seat.node);

@@ -1,5 +1,19 @@
 import { NodeFault } from '../nodes/node-answer.ts';
-import type { ScannedBlock } from '../port/chain-adapter.ts';
+import type { ScannedBlock, Transfer } from '../port/chain-adapter.ts';
+
+/**
+ * The transfers of coins and tokens whose sum is above a limit.
+ *
+ * @param limits By contract, '' for the chain's own coin, in the smallest unit.
+ */
+export function aboveLimits(transfers: readonly Transfer[], limits: ReadonlyMap<string, bigint>): Transfer[] {
+  const sums = new Map<string | null, bigint>();
+  for (const { contract, amount } of transfers) sums.set(contract, (sums.get(contract) ?? 0n) + amount);
+  return transfers.filter(({ contract }) => {
+    const limit = limits.get(contract ?? '');
+    return limit !== undefined && (sums.get(contract) ?? 0n) > limit;
+  });
+}
 
 /**
  * Refuses transfers that a second node does not tell in the same way.

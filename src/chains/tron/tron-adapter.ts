@@ -25,7 +25,7 @@ import {
 } from '../port/chain-adapter.ts';
 import { txidDigits } from '../port/txid.ts';
 import { RootDoubts } from './root-doubts.ts';
-import { refuseUnlike } from './second-node.ts';
+import { aboveLimits, refuseUnlike } from './second-node.ts';
 import { type BlockReading, readScannedBlock, TronBlockSource } from './tron-block-source.ts';
 import { chainFault } from './tron-facts.ts';
 import { type Reach, TronNode } from './tron-node.ts';
@@ -33,7 +33,7 @@ import { TronPreparation, tokensOf } from './tron-preparation.ts';
 import { txidOf } from './tron-proof.ts';
 import { solidDepth, type TronNetwork } from './tron-section.ts';
 import { tronSpend } from './tron-spend.ts';
-import { isDeadOn, maxLooks, type SentTx, tronStatus, unsettled } from './tron-status.ts';
+import { maxLooks, type SentTx, tronStatus, unsettled } from './tron-status.ts';
 import { tronTraits } from './tron-traits.ts';
 import type { WatchedTokens } from './tron-transfers.ts';
 import { decodePayload, digitsOf, encodeTronTx, openTronTx } from './tron-tx.ts';
@@ -59,6 +59,7 @@ export class TronAdapter implements ChainAdapter {
   readonly startHeight: number;
   readonly blockToleranceSec: number;
   readonly pollMs: number;
+  readonly stalledAfterSec: number;
   readonly internalTransfers: TronNetwork['internalTransfers'];
   readonly missesInternalTransfers: boolean;
   readonly #network: TronNetwork;
@@ -78,6 +79,7 @@ export class TronAdapter implements ChainAdapter {
     this.startHeight = network.startHeight;
     this.blockToleranceSec = blockToleranceSec(chain);
     this.pollMs = network.pollMs;
+    this.stalledAfterSec = network.stalledAfterSec;
     this.internalTransfers = network.internalTransfers;
     this.missesInternalTransfers = network.internalTransfers === 'balances';
     this.#network = network;
@@ -221,7 +223,7 @@ export class TronAdapter implements ChainAdapter {
       const account = await node.account(digitsOf(this.#hotWallet), 'solid');
       if (account === null) problems.push(`the hot wallet ${this.#hotWallet} does not exist yet: send it some TRX`);
       else problems.push(...permissionFault(account, digitsOf(this.#hotWallet)));
-      if (this.#nodes.count === 1 && this.#tokens.size > 0) {
+      if (this.#nodes.operators === 1 && this.#tokens.size > 0) {
         problems.push(
           'it is the only node, so that nothing confirms what it tells of tokens: name a node of another operator too',
         );
@@ -233,9 +235,9 @@ export class TronAdapter implements ChainAdapter {
 
   #status(node: TronNode, sent: SentTx): Promise<TxStatus> {
     const { finality } = this.#network;
-    const isDeadElsewhere =
-      this.#nodes.count > 1 ? (one: SentTx): Promise<boolean> => this.#isDeadElsewhere(node, one) : null;
-    return tronStatus(node, sent, { finality, isDeadElsewhere });
+    const askSecond = <T>(question: (second: TronNode) => Promise<T>): Promise<T | null> =>
+      this.#askSecond(node, question);
+    return tronStatus(node, sent, { finality, askSecond: this.#nodes.operators > 1 ? askSecond : null });
   }
 
   /** How blocks of a node are read. */
@@ -244,21 +246,28 @@ export class TronAdapter implements ChainAdapter {
     return { node, tokens: this.#tokens, isTraced, doubts: this.#doubts };
   }
 
-  /** Compares large token deposits of ours with a second node, where there is one. */
+  /**
+   * Compares deposits of ours with a second node, where there is one and a scan finds much of a coin.
+   * The sum counts: a node that lies could split what it invents.
+   */
   async #compareLarge(node: TronNode, { blocks }: ScanResult): Promise<void> {
     const { twoNodesAbove } = this.#network;
-    if (this.#nodes.count === 1 || twoNodesAbove.size === 0) return;
-    const large = blocks.flatMap(({ ref, transfers }) => {
-      const ofBlock = transfers.filter(
-        ({ contract, amount }) => amount > (twoNodesAbove.get(contract ?? '') ?? amount),
-      );
-      return ofBlock.length === 0 ? [] : [{ ref, transfers: ofBlock }];
-    });
+    if (this.#nodes.operators === 1 || twoNodesAbove.size === 0) return;
+    const large = aboveLimits(
+      blocks.flatMap(({ transfers }) => transfers),
+      twoNodesAbove,
+    );
     if (large.length === 0) return;
-    const asked = new Set(large.flatMap(({ transfers }) => transfers.map(({ address }) => address)));
-    const own = new Set([...(await this.#addresses.indexes([...asked])).keys(), this.#hotWallet]);
-    for (const { ref, transfers } of large) {
-      const ours = transfers.filter(({ address }) => own.has(address));
+    const asked = [...new Set(large.map(({ address }) => address))];
+    const own = new Set([...(await this.#addresses.indexes(asked)).keys(), this.#hotWallet]);
+    const compared = new Set(
+      aboveLimits(
+        large.filter(({ address }) => own.has(address)),
+        twoNodesAbove,
+      ),
+    );
+    for (const { ref, transfers } of blocks) {
+      const ours = transfers.filter((one) => compared.has(one));
       if (ours.length === 0) continue;
       await this.#nodes.askAnother(node, async (second) => {
         const read = await readScannedBlock(this.#reading(second), ref.height);
@@ -267,12 +276,12 @@ export class TronAdapter implements ChainAdapter {
     }
   }
 
-  /** Whether a second node calls a transaction dead too; false while none answers. */
-  async #isDeadElsewhere(node: TronNode, sent: SentTx): Promise<boolean> {
+  /** The answer of a second node; null while none answers. */
+  async #askSecond<T>(node: TronNode, question: (second: TronNode) => Promise<T>): Promise<T | null> {
     try {
-      return (await this.#nodes.askAnother(node, (second) => isDeadOn(second, sent, 0))) === true;
+      return await this.#nodes.askAnother(node, question);
     } catch (error) {
-      if (error instanceof ChainError) return false;
+      if (error instanceof ChainError) return null;
       throw error;
     }
   }

@@ -157,9 +157,10 @@ export class TronNode {
   /** A refusal comes as an answer with the member `Error`. */
   async #ask(reach: Reach, method: string, body: Readonly<Record<string, unknown>> = {}): Promise<unknown> {
     const answer = await this.#node.post(`${reach === 'solid' ? 'walletsolidity' : 'wallet'}/${method}`, body);
-    const refusal = typeof answer === 'object' && answer !== null && 'Error' in answer ? String(answer.Error) : null;
-    if (refusal === null) return answer;
+    if (typeof answer !== 'object' || answer === null || !('Error' in answer)) return answer;
+    // An object may have no text.
+    const refusal = typeof answer.Error === 'string' ? answer.Error : 'no text';
     if (overloaded.test(refusal)) throw new NodeFault('busy', 'is busy: it lacks computing resources');
-    throw new NodeFault('node_refused', `refuses ${method}: ${refusal.slice(0, 200)}`);
+    throw new NodeFault('node_refused', `refuses ${method}: ${refusal.slice(0, 200).replace(/[^\x20-\x7e]+/g, ' ')}`);
   }
 }

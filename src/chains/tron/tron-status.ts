@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { NodeFault, unsound } from '../nodes/node-answer.ts';
 import { ChainError, type TxStatus } from '../port/chain-adapter.ts';
 import { readTransferLog } from './trc20.ts';
@@ -19,15 +20,14 @@ export const loneMarginMs = 60_000;
 /** Blocks that are searched for one with a transaction. */
 const maxSamples = 20;
 
-/** What decides about a transaction, besides the answers of the node that is asked. */
+/** How the status of a transaction is found. */
 export interface StatusOptions {
   readonly finality: TronNetwork['finality'];
   /**
-   * Whether a second node also calls the transaction dead. Null when there is no second node.
-   *
-   * @throws ChainError when no second node answers.
+   * Puts a question to a node of another operator; null while none answers. Null instead of a
+   * function when there is no such node.
    */
-  readonly isDeadElsewhere: ((sent: SentTx) => Promise<boolean>) | null;
+  readonly askSecond: (<T>(question: (node: TronNode) => Promise<T>) => Promise<T | null>) | null;
 }
 
 /**
@@ -36,23 +36,46 @@ export interface StatusOptions {
  *
  * The chain takes a transaction when its expiration is later than the time of the block before. So
  * one that is in no final block can never confirm once the newest final block has the time of the
- * expiration. A node that does not find a transaction may lack an index of it, or be wrong. So it
- * must find other transactions of that time, and a second node must agree.
+ * expiration. A node that does not find a transaction may lack an index of it, or be wrong. No hash
+ * covers what it tells of one that it finds. So it must find other transactions of that time, and
+ * nothing is final before a second node tells the same.
  */
-export async function tronStatus(node: TronNode, sent: SentTx, options: StatusOptions): Promise<TxStatus> {
+export async function tronStatus(
+  node: TronNode,
+  sent: SentTx,
+  { finality, askSecond }: StatusOptions,
+): Promise<TxStatus> {
+  const status = await statusOn(node, sent, finality, askSecond === null ? loneMarginMs : 0);
+  const isFinal = (status.state === 'mined' || status.state === 'dead') && status.final;
+  if (!isFinal || askSecond === null) return status;
+  const second = await askSecond((other) => statusOn(other, sent, finality, 0));
+  return { ...status, final: second !== null && isDeepStrictEqual(essenceOf(status), essenceOf(second)) };
+}
+
+/** What two nodes must agree on. Their heads may differ. */
+function essenceOf(status: TxStatus): object {
+  return status.state === 'mined' ? { ...status, confirmations: 0 } : status;
+}
+
+/** The status as one node tells it. */
+async function statusOn(
+  node: TronNode,
+  sent: SentTx,
+  finality: TronNetwork['finality'],
+  marginMs: number,
+): Promise<TxStatus> {
   for (let look = 1; look <= maxLooks; look += 1) {
     const info = await node.info(sent.txid, 'newest');
     if (info) {
-      const mined = await minedStatus(node, sent, info, options.finality);
+      const mined = await minedStatus(node, sent, info, finality);
       if (mined) return mined;
       continue;
     }
     const until = { timeMs: sent.tx.expiresAtMs } as const;
     if ((await node.head('newest')).ref.timeMs < until.timeMs) return { state: 'waiting', until };
-    const isDead = await isDeadOn(node, sent, options.isDeadElsewhere === null ? loneMarginMs : 0);
+    const final = await isDeadOn(node, sent, marginMs);
     // A block may have taken it since the first query.
     if ((await node.info(sent.txid, 'newest')) !== null) continue;
-    const final = isDead && (options.isDeadElsewhere === null || (await options.isDeadElsewhere(sent)));
     return { state: 'dead', why: 'expired', final };
   }
   throw unsettled();
@@ -64,13 +87,14 @@ export async function tronStatus(node: TronNode, sent: SentTx, options: StatusOp
  * @param marginMs How far beyond the expiration the time of the newest final block must be.
  * @throws ChainError when the node does not find transactions that are in its own blocks.
  */
-export async function isDeadOn(node: TronNode, { txid, tx }: SentTx, marginMs: number): Promise<boolean> {
+async function isDeadOn(node: TronNode, { txid, tx }: SentTx, marginMs: number): Promise<boolean> {
   // The head first: what a block up to it holds must then be found.
   const solid = await node.head('solid');
   if (solid.ref.timeMs < tx.expiresAtMs + marginMs) return false;
   if ((await node.info(txid, 'solid')) !== null || (await node.transaction(txid, 'solid')) !== null) return false;
-  const first = await heightBefore(node, tx.builtAtMs, solid);
-  const last = Math.min(solid.ref.height, first + Math.ceil((tx.expiresAtMs - tx.builtAtMs) / leastIntervalMs) + 1);
+  const first = await heightAt(node, tx.builtAtMs, solid);
+  // The last block that may hold it is on top of the last one before the expiration.
+  const last = (await heightAt(node, tx.expiresAtMs - 1, solid)) + 1;
   if ((await isIndexed(node, first, 1)) && (await isIndexed(node, last, -1))) return true;
   throw new NodeFault('no_index', 'does not find transactions that are in its own blocks');
 }
@@ -78,16 +102,22 @@ export async function isDeadOn(node: TronNode, { txid, tx }: SentTx, marginMs: n
 /** The chain makes a block each three seconds, or leaves some out. */
 const leastIntervalMs = 3_000;
 
-/** The height of a block at or below the time, near it: no block is nearer to another than 3 s. */
-async function heightBefore(node: TronNode, timeMs: number, from: TronHeader): Promise<number> {
-  let at = from;
-  while (at.ref.timeMs > timeMs && at.ref.height > 0) {
-    const back = Math.max(1, Math.floor((at.ref.timeMs - timeMs) / leastIntervalMs));
-    const found = await node.header(Math.max(0, at.ref.height - back));
-    if (found === null) throw unsound('no block below its newest one');
-    at = found;
+/**
+ * The height of the newest block of this time or earlier, up to a head. The number of queries grows
+ * with the logarithm of the distance, whatever the node answers.
+ */
+async function heightAt(node: TronNode, timeMs: number, { ref: head }: TronHeader): Promise<number> {
+  if (head.timeMs <= timeMs) return head.height;
+  let later = head.height;
+  let found = Math.max(0, later - Math.ceil((head.timeMs - timeMs) / leastIntervalMs));
+  while (later - found > 1) {
+    const middle = Math.floor((found + later) / 2);
+    const header = await node.header(middle);
+    if (header === null) throw unsound('no block below its newest one');
+    if (header.ref.timeMs <= timeMs) found = middle;
+    else later = middle;
   }
-  return at.ref.height;
+  return found;
 }
 
 /** Whether a node finds a transaction of the block at a height, or of the next one with some. */
@@ -97,6 +127,7 @@ async function isIndexed(node: TronNode, height: number, direction: 1 | -1): Pro
     if (block === null) return false;
     const [tx] = block.transactions;
     if (tx) return (await node.info(tx.txid, 'solid'))?.height === at;
+    if (!block.hasRoot) throw unsound('a block without the transactions that its header names');
   }
   // So many blocks without a transaction are no busy chain, and prove nothing against the node.
   return true;
@@ -120,9 +151,10 @@ async function minedStatus(
  */
 export async function confirmed(
   node: TronNode,
-  { txid, height, timeMs }: TronInfo,
+  info: TronInfo,
   finality: TronNetwork['finality'],
 ): Promise<{ readonly confirmations: number; readonly final: boolean } | null> {
+  const { txid, height, timeMs } = info;
   const [solid, head] = [await node.head('solid'), await node.head('newest')];
   if (head.ref.height < height) return null;
   const confirmations = head.ref.height - height + 1;
@@ -131,21 +163,25 @@ export async function confirmed(
   // payment.
   if (!final) return (await node.header(height))?.ref.timeMs === timeMs ? { confirmations, final } : null;
   const block = await node.block(height);
-  if (block?.ref.timeMs !== timeMs || !block.transactions.some((tx) => tx.txid === txid)) return null;
-  return { confirmations, final };
+  const tx = block?.transactions.find((one) => one.txid === txid);
+  if (block?.ref.timeMs !== timeMs || !tx || (tx.result === 'SUCCESS') !== isSuccess(info)) return null;
+  // A reorg before the first query may have moved the transaction to a block of the same height.
+  return isDeepStrictEqual(await node.info(txid, 'newest'), info) ? { confirmations, final } : null;
+}
+
+/** Whether the chain executed a transaction with its effect. */
+function isSuccess({ isFailed, result }: TronInfo): boolean {
+  return !isFailed && (result === null || result === 'SUCCESS');
 }
 
 /**
  * Whether a transaction moved the payment's amount. For a token only its log counts, never the
  * return value: contracts return false for a transfer that was made, and true for one that was not.
  */
-function successOf(
-  { tx }: SentTx,
-  { result, logs, isFailed }: TronInfo,
-): Pick<Extract<TxStatus, { state: 'mined' }>, 'success' | 'problem'> {
-  if (isFailed || (result !== null && result !== 'SUCCESS')) return { success: false };
+function successOf({ tx }: SentTx, info: TronInfo): Pick<Extract<TxStatus, { state: 'mined' }>, 'success' | 'problem'> {
+  if (!isSuccess(info)) return { success: false };
   if (tx.contract === null) return { success: true };
-  const moved = logs.flatMap((log) => {
+  const moved = info.logs.flatMap((log) => {
     if (contractOfLog(log) !== tx.contract) return [];
     const { topics, data } = readLog(log);
     const transfer = readTransferLog(topics, data);
