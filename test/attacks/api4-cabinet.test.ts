@@ -49,7 +49,7 @@ it('the thief of a session cannot use up the requests of its owner, who ends it'
 it('a member with many sessions gets no more than three times the requests of one', async () => {
   const owner = await member();
   let served = 0;
-  // Four sessions ask for a third more than that. More of them could outlast the window of a minute.
+  // Four sessions ask for a third more than that. More could outlast the window of a minute.
   for (let i = 0; i < 4; i++) {
     owner.cookie = null;
     await owner.signIn();

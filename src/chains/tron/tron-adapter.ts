@@ -247,8 +247,8 @@ export class TronAdapter implements ChainAdapter {
   }
 
   /**
-   * Compares deposits of ours with a second node, where there is one and a scan finds much of a coin.
-   * The sum counts: a node that lies could split what it invents.
+   * Compares deposits of ours with a second node, where there is one and a scan finds much of a
+   * coin. The sum counts: a node that lies could split what it invents.
    */
   async #compareLarge(node: TronNode, { blocks }: ScanResult): Promise<void> {
     const { twoNodesAbove } = this.#network;

@@ -83,7 +83,7 @@ function about(txid: string, change: (answer: Answer) => unknown): Rewrite {
   };
 }
 
-/** Tells of the transaction as of one in a final block, whatever the truth is. */
+/** Tells of the transaction as of one in a final block, true or not. */
 function invented(tx: SignedTx, { isSuccess, inBlock }: { isSuccess: boolean; inBlock: boolean }): TronFaults {
   const at = bench.chain.blocks[bench.chain.solidNumber - 2];
   if (!at) throw new Error('the chain is too short');
@@ -109,7 +109,7 @@ function invented(tx: SignedTx, { isSuccess, inBlock }: { isSuccess: boolean; in
   };
 }
 
-/** The bytes that are signed: the first field of the transaction, with a length of one or two bytes. */
+/** The bytes that are signed: the first field, with a length of one or two bytes. */
 function rawOf({ raw }: SignedTx): string {
   const bytes = Buffer.from(raw, 'hex');
   const [low = 0, high = 0] = [bytes[1], bytes[2]];

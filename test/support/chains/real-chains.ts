@@ -24,8 +24,8 @@ export interface ChainsToStart {
 }
 
 /**
- * An Ethereum and a Litecoin of one's own, on real nodes, a Tron on simulated ones where it is asked
- * for, and a folder with the file of networks that names them.
+ * An Ethereum and a Litecoin of one's own on real nodes, where asked for a Tron on simulated ones,
+ * and a folder with the file of networks that names them.
  */
 export class RealChains {
   readonly anvil: Anvil;

@@ -64,7 +64,7 @@ export class RealTron {
     };
   }
 
-  /** Makes blocks. The first one has the time of the clock, and the others follow every 3 seconds. */
+  /** Makes blocks. The first one has the time of the clock, each other one 3 seconds more. */
   async mine(blocks = 1): Promise<void> {
     if (blocks < 1) return;
     const now = this.#clock.now().getTime();

@@ -79,7 +79,7 @@ export interface RealGatewayOptions {
   readonly networks?: (chains: RealChains) => RealChainsOptions | Promise<RealChainsOptions>;
   /** The contract that plays USDT; one with 6 decimals. */
   readonly token?: TokenName;
-  /** Whether there is a Tron too. Its blocks, the gateway and the signer have the time of one clock. */
+  /** Whether there is a Tron too. Its blocks, the gateway and the signer share one clock. */
   readonly tron?: boolean;
   /** Whether the hot wallets have coins; true unless given. */
   readonly isFunded?: boolean;
