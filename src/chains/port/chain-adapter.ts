@@ -237,6 +237,14 @@ export interface NodeReport {
   readonly problems: readonly string[];
 }
 
+/** What usual transactions cost, in the smallest unit of the chain's own coin. */
+export interface UsualCosts {
+  /** Of a payout to a recipient that never had the asset. */
+  readonly payout: bigint;
+  /** Of a sweep, with the coins that its address is sent for it. */
+  readonly sweep: bigint;
+}
+
 /** What a chain does and does not do. Settlement asks this, and never for the kind of chain. */
 export interface ChainTraits {
   /**
@@ -334,6 +342,12 @@ export interface ChainAdapter {
    *   transaction.
    */
   sweepCost?(intent: PaymentIntent): Promise<SweepCost>;
+  /**
+   * What a payout and a sweep of an asset cost at present prices. Null while the chain cannot tell,
+   * such as when the hot wallet has none of a token. Absent where costs do not depend on the
+   * recipient.
+   */
+  usualCosts?(contract: string | null): Promise<UsualCosts | null>;
   broadcast(tx: SignedTx): Promise<Broadcast>;
   /**
    * Broadcasts several transactions in their order, where one request carries them. Returns their

@@ -22,11 +22,13 @@ import {
   type SignedTx,
   type SweepCost,
   type TxStatus,
+  type UsualCosts,
 } from '../port/chain-adapter.ts';
 import { txidDigits } from '../port/txid.ts';
 import { RootDoubts } from './root-doubts.ts';
 import { aboveLimits, refuseUnlike } from './second-node.ts';
 import { type BlockReading, readScannedBlock, TronBlockSource } from './tron-block-source.ts';
+import { usualCosts } from './tron-costs.ts';
 import { chainFault } from './tron-facts.ts';
 import { type Reach, TronNode } from './tron-node.ts';
 import { TronPreparation, tokensOf } from './tron-preparation.ts';
@@ -183,6 +185,10 @@ export class TronAdapter implements ChainAdapter {
 
   sweepCost(intent: PaymentIntent): Promise<SweepCost> {
     return this.#nodes.ask((node) => this.#preparation.sweepCost(node, intent));
+  }
+
+  usualCosts(contract: string | null): Promise<UsualCosts | null> {
+    return this.#nodes.ask((node) => usualCosts(node, { hotWallet: this.#hotWallet, contract }));
   }
 
   /**

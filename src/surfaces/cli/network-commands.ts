@@ -18,6 +18,7 @@ import { chainCoins } from '../../market/currencies/chain-coins.ts';
 import { Currency } from '../../market/currencies/currency.entity.ts';
 import { verb } from './arguments.ts';
 import { withDatabase } from './context.ts';
+import { feeCoverProblem } from './fee-cover.ts';
 import { type Fields, print } from './output.ts';
 import { checkSigner } from './signer-check.ts';
 
@@ -178,7 +179,8 @@ async function checkWallet(
         const [units = 0n] = await adapter.balances([wallet], contract);
         const fee = await feeNow(adapter, network, coin, contract, units);
         const balance = fromUnits(units, coin.decimals);
-        const problem = [fee.problem, unpayable].filter((each) => each !== null).join('; ') || null;
+        const uncovered = await feeCoverProblem(orm, adapter, { coin, contract });
+        const problem = [fee.problem, unpayable, uncovered].filter((each) => each !== null).join('; ') || null;
         return { ...row, balance, level: level(network, coin.coin, balance, booked), ...fee, problem };
       } catch (error) {
         if (!(error instanceof ChainError)) throw error;

@@ -360,6 +360,7 @@ const layers: Record<string, readonly string[]> = {
     'exchanges/sandbox',
     'ledger',
     'market/currencies',
+    'market/rates',
     'operations',
     'orders',
     'orders/read',
