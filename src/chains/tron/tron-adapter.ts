@@ -4,7 +4,7 @@ import { HttpNode, type HttpNodeOptions } from '../nodes/http-node.ts';
 import { NodeFault } from '../nodes/node-answer.ts';
 import { Nodes } from '../nodes/nodes.ts';
 import { scanBlocks } from '../nodes/scan-blocks.ts';
-import { ageSec, refuseStalled, stallProblems } from '../nodes/stalled.ts';
+import { refuseStalled } from '../nodes/stalled.ts';
 import {
   type BlockRef,
   type Broadcast,
@@ -33,13 +33,13 @@ import { chainFault } from './tron-facts.ts';
 import { type Reach, TronNode } from './tron-node.ts';
 import { TronPreparation, tokensOf } from './tron-preparation.ts';
 import { txidOf } from './tron-proof.ts';
+import { tronReport } from './tron-report.ts';
 import { solidDepth, type TronNetwork } from './tron-section.ts';
 import { tronSpend } from './tron-spend.ts';
 import { maxLooks, type SentTx, tronStatus, unsettled } from './tron-status.ts';
 import { tronTraits } from './tron-traits.ts';
 import type { WatchedTokens } from './tron-transfers.ts';
 import { decodePayload, digitsOf, encodeTronTx, openTronTx } from './tron-tx.ts';
-import { permissionFault } from './tron-wallet.ts';
 
 export interface TronAdapterOptions {
   readonly network: TronNetwork;
@@ -220,23 +220,8 @@ export class TronAdapter implements ChainAdapter {
   }
 
   check(): Promise<readonly NodeReport[]> {
-    return this.#nodes.report(async (node) => {
-      const problems: string[] = [];
-      const fault = chainFault(await node.genesis(), this.#network);
-      if (fault !== null) problems.push(`it ${fault}: change its URL`);
-      const { ref } = await node.head('newest');
-      const blockTime = Math.floor(ref.timeMs / 1_000);
-      const account = await node.account(digitsOf(this.#hotWallet), 'solid');
-      if (account === null) problems.push(`the hot wallet ${this.#hotWallet} does not exist yet: send it some TRX`);
-      else problems.push(...permissionFault(account, digitsOf(this.#hotWallet)));
-      if (this.#nodes.operators === 1 && this.#tokens.size > 0) {
-        problems.push(
-          'it is the only node, so that nothing confirms what it tells of tokens: name a node of another operator too',
-        );
-      }
-      problems.push(...stallProblems(this.#network, blockTime));
-      return { head: ref.height, lagSec: ageSec(blockTime), isSyncing: false, problems };
-    });
+    const subject = { network: this.#network, hotWallet: this.#hotWallet, operators: this.#nodes.operators };
+    return this.#nodes.report((node) => tronReport(node, subject));
   }
 
   #status(node: TronNode, sent: SentTx): Promise<TxStatus> {
