@@ -1,5 +1,5 @@
 import { NodeFault } from '../nodes/node-answer.ts';
-import type { ScannedBlock, Transfer } from '../port/chain-adapter.ts';
+import { ChainError, type ScannedBlock, type Transfer } from '../port/chain-adapter.ts';
 
 /**
  * The transfers of coins and tokens whose sum is above a limit.
@@ -37,5 +37,7 @@ export function refuseUnlike(
     ),
   );
   if (second.ref.hash === ref.hash && isSame) return;
-  throw new NodeFault('nodes_disagree', `tells something else than another node of block ${ref.height}`);
+  // The other node would be believed if it were asked next, and it may hide a deposit.
+  const message = `two nodes tell different things of block ${ref.height}: take the one that is wrong out of nodes`;
+  throw new ChainError('nodes_disagree', message, { isOfChain: true });
 }

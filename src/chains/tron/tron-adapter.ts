@@ -27,11 +27,12 @@ import {
 import { txidDigits } from '../port/txid.ts';
 import { RootDoubts } from './root-doubts.ts';
 import { aboveLimits, refuseUnlike } from './second-node.ts';
+import { balancesOf } from './tron-balances.ts';
 import { type BlockReading, readScannedBlock, TronBlockSource } from './tron-block-source.ts';
 import { usualCosts } from './tron-costs.ts';
 import { chainFault } from './tron-facts.ts';
-import { type Reach, TronNode } from './tron-node.ts';
-import { TronPreparation, tokensOf } from './tron-preparation.ts';
+import { TronNode } from './tron-node.ts';
+import { TronPreparation } from './tron-preparation.ts';
 import { txidOf } from './tron-proof.ts';
 import { tronReport } from './tron-report.ts';
 import { solidDepth, type TronNetwork } from './tron-section.ts';
@@ -285,22 +286,4 @@ export class TronAdapter implements ChainAdapter {
       throw new NodeFault('wrong_chain', 'is one of a chain that begins with another block');
     }
   }
-}
-
-async function balancesOf(
-  node: TronNode,
-  addresses: readonly string[],
-  contract: string | null,
-  reach: Reach,
-): Promise<bigint[]> {
-  const amounts: bigint[] = [];
-  for (const address of addresses) {
-    const digits = digitsOf(address);
-    amounts.push(
-      contract === null
-        ? ((await node.account(digits, reach))?.balance ?? 0n)
-        : await tokensOf(node, digits, contract, reach),
-    );
-  }
-  return amounts;
 }

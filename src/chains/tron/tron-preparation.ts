@@ -12,12 +12,12 @@ import { tryTransfer } from './tron-trial.ts';
 import {
   digitsOf,
   encodePayload,
-  expirySpreadMs,
   isReservedFrom,
   mostBandwidthOf,
   referenceTo,
   reservation,
   type TronTx,
+  timeSpreads,
 } from './tron-tx.ts';
 import { permissionFault } from './tron-wallet.ts';
 
@@ -80,12 +80,13 @@ export class TronPreparation {
     // A block that no reorg removes: the transaction would die with the block that it refers to.
     const solid = await node.head('solid');
     const reserved = reservation(sender.address, intent);
-    const expiresAtMs = head.ref.timeMs + this.#options.network.expireAfterSec * 1_000 + expirySpreadMs(reserved);
+    const spreads = timeSpreads(reserved);
+    const expiresAtMs = head.ref.timeMs + this.#options.network.expireAfterSec * 1_000 + spreads.expiryMs;
     const amount = isOwnSweep ? intent.amount - fee : intent.amount;
     const tx: TronTx = {
       ...referenceTo(solid.ref),
       expiresAtMs,
-      builtAtMs: head.ref.timeMs,
+      builtAtMs: head.ref.timeMs + spreads.builtMs,
       feeLimit,
       ...txOf(sender, { ...intent, amount }),
     };

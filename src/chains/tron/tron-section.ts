@@ -17,8 +17,9 @@ export interface TronNetwork extends LiveNetwork {
   /** How internal transfers of contracts are found. */
   readonly internalTransfers: 'trace' | 'balances' | 'none';
   /**
-   * By contract: a token deposit above this amount counts only when a second node tells the same of
-   * it, because no hash covers the results of a block. In the token's smallest unit.
+   * By contract, '' for the chain's own coin. Deposits of a scan whose sum is above this amount
+   * count only when a second node tells the same of them. No hash covers the results of a block, and
+   * a node could make up a whole block. In the smallest unit.
    */
   readonly twoNodesAbove: ReadonlyMap<string, bigint>;
   /** Seconds from the newest final block until a payment that is in no block expires. */
@@ -95,12 +96,9 @@ function readTwoNodesAbove(
   coins: readonly ChainCoin[],
   tokens: ReadonlyMap<string, string>,
 ): ReadonlyMap<string, bigint> {
-  const ofTokens = coins.filter(({ coin }) => tokens.has(coin));
-  const above = readByCoin(
-    section,
-    ofTokens,
-    (own, { coin, decimals }) => toUnits(own.required(coin, decimalText(decimals, '1000')), decimals),
-    'is not among the tokens of the chain',
+  const moved = coins.filter(({ coin, isToken }) => !isToken || tokens.has(coin));
+  const above = readByCoin(section, moved, (own, { coin, decimals }) =>
+    toUnits(own.required(coin, decimalText(decimals, '1000')), decimals),
   );
   return new Map([...above].map(([coin, amount]) => [tokens.get(coin) ?? '', amount]));
 }

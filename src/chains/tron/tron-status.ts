@@ -104,7 +104,7 @@ const leastIntervalMs = 3_000;
 
 /**
  * The height of the newest block of this time or earlier, up to a head. The number of queries grows
- * with the logarithm of the distance, also for a node that lies.
+ * with the logarithm of the distance, also when the node lies.
  */
 async function heightAt(node: TronNode, timeMs: number, { ref: head }: TronHeader): Promise<number> {
   if (head.timeMs <= timeMs) return head.height;

@@ -28,7 +28,7 @@ export interface TronTx {
   readonly refBlockHash: string;
   /** In no block on top of one of this time or later, in milliseconds. */
   readonly expiresAtMs: number;
-  /** The time of the newest block when it was built, in milliseconds. */
+  /** The time of the newest block when it was built, in milliseconds, and up to 999 ms more. */
   readonly builtAtMs: number;
   /** The most that its energy may cost, in sun; 0 for coins, which need none. */
   readonly feeLimit: bigint;
@@ -259,13 +259,16 @@ export function coinOrderOf(raw: Uint8Array): {
 
 /** Milliseconds over which the expirations of payments are spread. */
 export const spreadMs = 300_000;
+/** Milliseconds over which the times of payments are spread. The next block is 3 s later. */
+const builtSpreadMs = 1_000;
 
 /**
- * Milliseconds to add to the expiration of an attempt: 0 to `spreadMs` - 1. Without them two equal
- * payments on top of one block would have the same bytes, and so the same id.
+ * Milliseconds to add to the two times of an attempt. Without them two equal payments on top of one
+ * block would have the same bytes, and so the same id.
  */
-export function expirySpreadMs(attempt: Reservation): number {
-  return Buffer.from(sha256(utf8ToBytes(attempt))).readUIntBE(0, 6) % spreadMs;
+export function timeSpreads(attempt: Reservation): { readonly expiryMs: number; readonly builtMs: number } {
+  const digest = Buffer.from(sha256(utf8ToBytes(attempt)));
+  return { expiryMs: digest.readUIntBE(0, 6) % spreadMs, builtMs: digest.readUIntBE(6, 6) % builtSpreadMs };
 }
 
 /** The reference of a transaction to a block, from the block's height and id. */

@@ -83,7 +83,7 @@ function about(txid: string, change: (answer: Answer) => unknown): Rewrite {
   };
 }
 
-/** Tells of the transaction as of one in a final block, true or not. */
+/** Tells of the transaction as of one in a final block, against the truth. */
 function invented(tx: SignedTx, { isSuccess, inBlock }: { isSuccess: boolean; inBlock: boolean }): TronFaults {
   const at = bench.chain.blocks[bench.chain.solidNumber - 2];
   if (!at) throw new Error('the chain is too short');

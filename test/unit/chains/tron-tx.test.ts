@@ -19,13 +19,13 @@ import {
   decodeTronTx,
   encodePayload,
   encodeTronTx,
-  expirySpreadMs,
   openTronTx,
   referenceTo,
   reservation,
   signTronTx,
   spreadMs,
   type TronTx,
+  timeSpreads,
 } from '../../../src/chains/tron/tron-tx.ts';
 
 const key = new Uint8Array(32).fill(9);
@@ -286,20 +286,23 @@ describe('what keeps attempts apart', () => {
   });
 
   it('spreads expirations evenly, each time the same way', () => {
-    const spread = Array.from({ length: 3_000 }, (_, index) => expirySpreadMs(`attempt:p${index}:1`));
+    const spread = Array.from({ length: 3_000 }, (_, index) => timeSpreads(`attempt:p${index}:1`).expiryMs);
     expect(Math.min(...spread)).toBeGreaterThanOrEqual(0);
     expect(Math.max(...spread)).toBeLessThan(spreadMs);
     expect(new Set(spread).size).toBeGreaterThan(2_950);
-    expect(expirySpreadMs('attempt:p7:1')).toBe(spread[7]);
+    expect(timeSpreads('attempt:p7:1').expiryMs).toBe(spread[7]);
     const mean = spread.reduce((sum, each) => sum + each, 0) / spread.length;
     expect(Math.abs(mean / spreadMs - 0.5)).toBeLessThan(0.05);
   });
 
   it('gives equal payments of one moment two ids', () => {
     const ids = ['attempt:p1:1', 'attempt:p2:1', 'attempt:p1:2'].map((attempt) => {
-      return signTronTx({ ...coins, expiresAtMs: coins.expiresAtMs + expirySpreadMs(attempt) }, key).txid;
+      return signTronTx({ ...coins, expiresAtMs: coins.expiresAtMs + timeSpreads(attempt).expiryMs }, key).txid;
     });
     expect(new Set(ids).size).toBe(3);
+    const built = Array.from({ length: 3_000 }, (_, index) => timeSpreads(`attempt:p${index}:1`).builtMs);
+    expect([Math.min(...built) >= 0, Math.max(...built) < 1_000]).toEqual([true, true]);
+    expect(new Set(built).size).toBeGreaterThan(900);
   });
 
   it('refers to a block by the end of its height and the middle of its id', () => {
