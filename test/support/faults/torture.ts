@@ -73,7 +73,7 @@ export interface Plan {
   readonly troubles: readonly (() => Promise<void>)[];
   /** From the last deposit to peace. */
   readonly afterDepositsMs: number;
-  /** The longest time from peace on in which what is left to do does not get less. */
+  /** From peace on, the longest time in which the number of open things does not get less. */
   readonly quietTimeoutMs: number;
   /** Runs when nothing is left to do, before the gateway stops. */
   readonly atRest?: () => Promise<void>;
