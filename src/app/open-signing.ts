@@ -45,6 +45,7 @@ export async function openSigning(
   const signer = await openLocalSigner({
     entropy: seed,
     dataDir: config.DATA_DIR,
+    clock: foundation.clock,
     sandboxRules: config.SANDBOX_RULES,
   });
   seed.fill(0);

@@ -1,7 +1,6 @@
+import { furtherAfterExpiryMs } from '../chains/port/further-attempts.ts';
 import type { JournalEntry } from './journal.ts';
 
-/** Milliseconds from the expiry of a transaction until the signer takes it for dead. */
-const deadAfterMs = 120_000;
 /** The time of the chain and the clock of the signer differ by less than this. */
 const clockDifferenceMs = 30_000;
 
@@ -42,7 +41,7 @@ export function refusalOfFurther(
         'no further one is ever signed'
       );
     }
-    const deadAtMs = expiresAt.timeMs + deadAfterMs;
+    const deadAtMs = expiresAt.timeMs + furtherAfterExpiryMs;
     if (deadAtMs > last.deadAtMs) last = { attempt: entry.attempt, deadAtMs };
   }
   if (now.getTime() < last.deadAtMs) {

@@ -49,7 +49,7 @@ const answerEveryMs = 150;
 /** After the last deposit, before the workers are left in peace. */
 const afterDepositsMs = 5_000;
 /** Without exclusion, the signer waits two minutes after each attempt that died. */
-const quietTimeoutMs = rules.exclusive ? 120_000 : 900_000;
+const quietTimeoutMs = rules.exclusive ? 120_000 : 300_000;
 /** The venue has none of it, so that exchanges into it run into their deadline. */
 const soldOut = 'LINK';
 

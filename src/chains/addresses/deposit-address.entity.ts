@@ -1,4 +1,5 @@
 import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
+import { BigIntType } from '@mikro-orm/postgresql';
 
 /** An address, or shared address and tag, that is given to one order and to no other, ever. */
 @Entity({ tableName: 'deposit_address' })
@@ -10,7 +11,7 @@ export class DepositAddress {
   keychain!: string;
 
   /** Position below the keychain's account; unique in the keychain. */
-  @Property({ type: 'bigint' })
+  @Property({ type: new BigIntType('string') })
   index!: string;
 
   @Property({ type: 'text' })

@@ -60,6 +60,7 @@ export class EvmAdapter implements ChainAdapter {
   readonly startHeight: number;
   readonly blockToleranceSec: number;
   readonly pollMs: number;
+  readonly stalledAfterSec: number;
   readonly replaceAfterSec: number;
   readonly internalTransfers: EvmNetwork['internalTransfers'];
   readonly missesInternalTransfers: boolean;
@@ -81,6 +82,7 @@ export class EvmAdapter implements ChainAdapter {
     this.blockToleranceSec = blockToleranceSec(network.chain);
     this.missesInternalTransfers = network.internalTransfers === 'balances';
     this.pollMs = network.pollMs;
+    this.stalledAfterSec = network.stalledAfterSec;
     this.replaceAfterSec = network.replaceAfterSec;
     this.#network = network;
     this.#hotWallet = toChecksumAddress(hotWallet.slice(2));

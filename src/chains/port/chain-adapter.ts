@@ -291,9 +291,9 @@ export interface ChainAdapter {
   readonly blockToleranceSec: number;
   /**
    * Age of the newest block in seconds above which the chain counts as stalled. Then no transaction
-   * that expires is prepared. Absent or 0 for never.
+   * that expires is prepared. 0 for never: on a chain whose blocks are made by hand.
    */
-  readonly stalledAfterSec?: number;
+  readonly stalledAfterSec: number;
   /** Where a first scan begins: no deposit can be in this block or below. */
   readonly startHeight: number;
   head(): Promise<BlockRef>;

@@ -57,6 +57,7 @@ export class SandboxAdapter implements ChainAdapter {
   readonly startHeight = 0;
   /** 0, because the clock of this database's processes makes all blocks. */
   readonly blockToleranceSec = 0;
+  readonly stalledAfterSec = 0;
   readonly pending?: NonNullable<ChainAdapter['pending']>;
   readonly #node: SandboxChain;
   readonly #hotAddress: string;

@@ -68,6 +68,7 @@ export class UtxoAdapter implements ChainAdapter {
   readonly startHeight: number;
   readonly blockToleranceSec: number;
   readonly pollMs: number;
+  readonly stalledAfterSec: number;
   readonly replaceAfterSec: number;
   readonly #network: UtxoNetwork;
   readonly #hotWallet: string;
@@ -86,6 +87,7 @@ export class UtxoAdapter implements ChainAdapter {
     this.startHeight = network.startHeight;
     this.blockToleranceSec = blockToleranceSec(network.chain);
     this.pollMs = network.pollMs;
+    this.stalledAfterSec = network.stalledAfterSec;
     this.replaceAfterSec = network.replaceAfterSec;
     this.#network = network;
     this.#hotWallet = hotWallet;

@@ -32,7 +32,7 @@ import {
   type PaymentWriter,
   releaseReserved,
 } from './payment-writer.ts';
-import { pastExpiry } from './signed-attempts.ts';
+import { furtherAt, pastExpiry } from './signed-attempts.ts';
 
 export interface PaymentFollowerOptions {
   readonly orm: MikroORM;
@@ -336,7 +336,7 @@ export class PaymentFollower {
           }
           if (isOver) continue;
           noteProblem(row, code, now);
-          Object.assign(row, { state: 'ready', nextActionAt: now });
+          Object.assign(row, { state: 'ready', nextActionAt: furtherAt(alive, traits.exclusive, now) });
         }
         if (isOver) await endDead(em, changing, code, now);
         await em.flush();

@@ -286,7 +286,7 @@ export class PaymentWorker {
    */
   async #isStalled({ adapter, lease }: ChainTurn, ready: readonly Retry[]): Promise<boolean> {
     const { clock, writer } = this.#options;
-    const { traits, stalledAfterSec = 0 } = adapter;
+    const { traits, stalledAfterSec } = adapter;
     if (traits.death.expiry === 'none' || stalledAfterSec === 0) return false;
     const { timeMs } = await adapter.head();
     if (timeMs === undefined || clock.now().getTime() - timeMs <= stalledAfterSec * 1_000) return false;

@@ -1,4 +1,5 @@
 import type { ChainAdapter, Expiry, SignedTx } from '../../chains/port/chain-adapter.ts';
+import { furtherAfterExpiryMs } from '../../chains/port/further-attempts.ts';
 import type { PaymentAttempt } from '../rows/payment-attempt.entity.ts';
 
 export function signedTx(attempt: PaymentAttempt): SignedTx {
@@ -14,6 +15,16 @@ export function expiryOf({
 }: Pick<PaymentAttempt, 'expiresAtHeight' | 'expiresAt'>): Expiry | null {
   if (expiresAt !== null) return { timeMs: expiresAt.getTime() };
   return expiresAtHeight === null ? null : { height: expiresAtHeight };
+}
+
+/**
+ * When the signer signs an attempt after these ones, which are dead: now, or later where only their
+ * expiry keeps them apart from it. An attempt that was never signed delays nothing.
+ */
+export function furtherAt(dead: readonly PaymentAttempt[], isExclusive: boolean, now: Date): Date {
+  if (isExclusive) return now;
+  const expiries = dead.flatMap(({ raw, expiresAt }) => (raw === null || expiresAt === null ? [] : [expiresAt]));
+  return new Date(Math.max(now.getTime(), ...expiries.map((at) => at.getTime() + furtherAfterExpiryMs)));
 }
 
 /**

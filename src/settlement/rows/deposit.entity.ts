@@ -1,4 +1,5 @@
 import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
+import { BigIntType } from '@mikro-orm/postgresql';
 
 /**
  * - `mempool`: seen, in no block yet.
@@ -82,7 +83,7 @@ export class Deposit {
   state!: DepositState;
 
   /** Height and hash of its block. Null outside a block. */
-  @Property({ type: 'integer', nullable: true })
+  @Property({ type: new BigIntType('number'), nullable: true })
   height!: number | null;
 
   @Property({ type: 'text', nullable: true })
@@ -131,6 +132,6 @@ export class Deposit {
    * For a deposit found by a balance comparison: the height of that comparison's block. The deposit
    * stands for coins that no known transaction names and that arrived in this block or below.
    */
-  @Property({ type: 'integer', nullable: true })
+  @Property({ type: new BigIntType('number'), nullable: true })
   comparedHeight!: number | null;
 }

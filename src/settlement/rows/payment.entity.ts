@@ -1,5 +1,5 @@
 import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
-import type { Opt } from '@mikro-orm/postgresql';
+import { BigIntType, type Opt } from '@mikro-orm/postgresql';
 
 /**
  * - `ready`: decided.
@@ -32,7 +32,7 @@ export class Payment {
   id!: string;
 
   /** Assigned by the database: the order in which payments were decided. */
-  @Property({ type: 'bigint', generated: 'identity' })
+  @Property({ type: new BigIntType('string'), generated: 'identity' })
   number!: string & Opt;
 
   @Property({ type: 'text' })

@@ -24,6 +24,7 @@ export interface Block {
 export class FakeChain implements ChainAdapter {
   readonly finalityDepth = 3;
   readonly blockToleranceSec = 0;
+  readonly stalledAfterSec = 0;
   readonly reorgWindow = 10;
   readonly startHeight = 0;
   readonly traits = sandboxTraits;
