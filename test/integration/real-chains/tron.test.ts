@@ -197,7 +197,7 @@ withRealChains(() => {
       }
       await gateway.settle(order);
       await expectPaid(order);
-      // Those that the signer refused too early have no txid.
+      // An attempt that the signer refused too early has no txid.
       expect((await attempts()).filter(({ txid }) => txid !== null)).toMatchObject([
         { attempt: 1, dead_why: 'expired', mined_height: null },
         { dead_why: null, mined_height: expect.any(Number) },
@@ -286,8 +286,8 @@ withRealChains(() => {
       expect(await gateway.balance('TRX', order.depositAddress)).toBe('0');
     });
 
-    // The sweep ends with OUT_OF_ENERGY: it empties a slot, for which the simulated machine gives gas
-    // back at the end. The trial tells the energy after that, and the limit must cover it before.
+    // A fault of the simulated machine: it gives energy back for an emptied slot, and Tron does not.
+    // Its trial tells the energy after that, so that the sweep ends with OUT_OF_ENERGY.
     it.failing('of USDT follows a payment of TRX for its fee', async () => {
       const order = await exchanges('USDT-TRC20', 'LTC', 100);
       await sweep();
