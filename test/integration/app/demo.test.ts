@@ -39,6 +39,13 @@ describe('npm run demo', () => {
     expect((await readdir(folder)).filter((name) => name.startsWith('gateway-'))).toEqual([]);
   });
 
+  it('shows an order in and out of Tron, on simulated nodes', async () => {
+    const { code, output, errors } = await run(process.execPath, 'tools/run.js', 'demo', 'tron');
+    expect({ code, errors }).toEqual({ code: 0, errors: '' });
+    expect(output).toMatch(/s {2}completed$/m);
+    expect(output).toMatch(/checks, 0 differences/);
+  });
+
   it('explains itself', async () => {
     const { code, output } = await run(process.execPath, 'tools/demo.js', '--help');
     expect([code, output.startsWith('Usage: npm run demo')]).toEqual([0, true]);
