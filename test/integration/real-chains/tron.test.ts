@@ -286,9 +286,7 @@ withRealChains(() => {
       expect(await gateway.balance('TRX', order.depositAddress)).toBe('0');
     });
 
-    // A fault of the simulated machine: it gives energy back for an emptied slot. Tron does not.
-    // Its trial tells the energy after that, so that the sweep ends with OUT_OF_ENERGY.
-    it.failing('of USDT follows a payment of TRX for its fee', async () => {
+    it('of USDT follows a payment of TRX for its fee', async () => {
       const order = await exchanges('USDT-TRC20', 'LTC', 100);
       await sweep();
       expect(await movements(order.depositAddress)).toMatchObject([

@@ -98,15 +98,14 @@ export class TronVm {
     const gas = intrinsic + (limit < mostGas ? limit : mostGas);
     await this.#anvil.fund(toEvm(call.from), call.value + 1n);
     const request = { ...requestOf(call), gas: quantity(gas), gasPrice: '0x0' };
+    // The machine keeps no steps of what it executes, so that they are taken before.
+    const steps = await this.#anvil.rpc<Steps>('debug_traceCall', request, 'latest', stepsOnly);
     const txid = await this.#anvil.rpc<string>('eth_sendTransaction', request);
     await this.#anvil.mine();
-    const receipt = await this.#anvil.rpc<{ gasUsed: string; logs: readonly TronLog[] }>(
-      'eth_getTransactionReceipt',
-      txid,
-    );
+    const receipt = await this.#anvil.rpc<{ logs: readonly TronLog[] }>('eth_getTransactionReceipt', txid);
     const frame = await this.#anvil.rpc<Frame>('debug_traceTransaction', txid, { tracer: 'callTracer' });
     const result = resultOf(frame);
-    const used = energyOf(max(BigInt(receipt.gasUsed) - intrinsic, 0n));
+    const used = energyOf(usedBySteps(steps, gas - intrinsic));
     return {
       result,
       energy: result === 'OUT_OF_ENERGY' || used > energyLimit ? energyLimit : used,
@@ -122,9 +121,13 @@ export class TronVm {
     const request = { ...requestOf(call), gas: quantity(mostGas), gasPrice: '0x0' };
     const options = { tracer: 'callTracer', tracerConfig: { withLog: true }, stateOverrides: free };
     const frame = await this.#anvil.rpc<Frame>('debug_traceCall', request, quantity(height), options);
+    const steps = await this.#anvil.rpc<Steps>('debug_traceCall', request, quantity(height), {
+      ...stepsOnly,
+      stateOverrides: free,
+    });
     return {
       result: resultOf(frame),
-      energy: energyOf(max(BigInt(frame.gasUsed) - intrinsicGas(call.data), 0n)),
+      energy: energyOf(usedBySteps(steps, mostGas - intrinsicGas(call.data))),
       returned: (frame.output ?? '0x').slice(2),
       logs: logsOf(frame),
       internal: internalCalls(frame, bytesToHex(sha256(call.data))),
@@ -147,7 +150,20 @@ export function exhausted(energy: bigint): Execution {
   return { result: 'OUT_OF_ENERGY', energy, returned: '', logs: [], internal: [] };
 }
 
-const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+/** The steps of a machine, without what each of them sees. */
+interface Steps {
+  readonly structLogs: readonly { readonly depth: number; readonly gas: number; readonly gasCost: number }[];
+}
+const stepsOnly = { disableStack: true, disableStorage: true, enableMemory: false };
+
+/**
+ * The gas that the outermost call used. The EVM gives some of it back for emptied storage, and the
+ * machine of Tron gives none back.
+ */
+function usedBySteps({ structLogs }: Steps, given: bigint): bigint {
+  const last = structLogs.findLast(({ depth }) => depth === 1);
+  return last === undefined ? 0n : given - BigInt(last.gas - last.gasCost);
+}
 
 export function toEvm(address: string): `0x${string}` {
   return `0x${address.slice(2)}`;
