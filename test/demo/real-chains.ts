@@ -114,7 +114,8 @@ async function start(script: string, ready: RegExp, settings: Settings): Promise
 /** What a program of ours prints until its end. */
 async function run(script: string, args: readonly string[], settings: Settings, good = [0]): Promise<string> {
   const { code, output, errors } = await runBuilt(script, args, { folder: settings.DATA_DIR, settings });
-  if (!good.includes(code) || output === '') throw new Error(`${script} ${args.join(' ')} ended with ${code}: ${errors}${output}`);
+  if (!good.includes(code) || output === '')
+    throw new Error(`${script} ${args.join(' ')} ended with ${code}: ${errors}${output}`);
   return output;
 }
 
