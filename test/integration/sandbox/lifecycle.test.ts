@@ -560,9 +560,17 @@ const atCreate = 'the create is refused: there is no order, and so no event';
 const ofHouse =
   'the order looks as with `fee_spike`; the limit is one of the house over all orders, for a partner to wait';
 const noPrice = 'prices are of all orders; the order looks as before, or as after a rejection of the venue';
+const noExpiry = 'no transaction of a usual sandbox chain expires';
 
 /** Rows that no partner of a sandbox can reach, each with its reason. */
 const leftOut: Readonly<Record<string, string>> = {
+  'a transaction expired, and the next one could confirm beside it': noExpiry,
+  "a transaction expired, and the payment's transactions exclude each other": noExpiry,
+  'the newest block of a chain on which transactions expire is too old': noExpiry,
+  'a transaction waits, and its chain does not show what waits': 'chains of the sandbox show what waits',
+  'a transaction that counted as dead is in a block after all': 'a sandbox is never wrong about a death',
+  'two transactions of a payment moved its amount': 'a sandbox is never wrong about a death',
+  'staff mark a payment failed of which transactions were signed and died': 'only staff do this',
   'open orders of a partner': atCreate,
   'fixed orders of a partner in an hour and in a day': atCreate,
   'fixed orders of all partners in an hour': atCreate,
