@@ -43,6 +43,7 @@ const elsewhere: ReadonlySet<string> = new Set([
   ...['ChainStatus.failure', 'ChainStatus.problem', 'VenueHistory.coin', 'VenueHistory.measure'],
   ...['VenueHistory.points', 'VenuePoint.at', 'VenuePoint.highest', 'VenuePoint.last', 'VenuePoint.lowest'],
   ...['VenuePoint.readings', 'OrderQuestion.amountTo', 'Deposit.problem', 'Deposit.tag', 'OrderAction.tag'],
+  ...['PaymentAttempt.expiresAt', 'PaymentAttempt.expiresAtHeight'],
   ...['AttentionItem.deposit', 'AttentionItem.partner', 'PayoutLimit.waitingSince', 'WebhookEndpoint.failingSince'],
   ...[
     'TreasuryTransfer.explorerUrl',
