@@ -108,23 +108,17 @@ function readLevels(section: FileSection, moved: readonly ChainCoin[]): Readonly
   });
 }
 
-/**
- * Reads members by coin.
- *
- * @param moved The coins that may be named.
- * @param otherwise What is wrong with a coin that may not, as the end of a sentence.
- */
+/** Reads members by coin. Each coin must be one that the chain moves. */
 export function readByCoin<T>(
   section: FileSection,
   moved: readonly ChainCoin[],
   read: (section: FileSection, coin: ChainCoin) => T,
-  otherwise = 'is neither the own coin of the chain nor among its tokens',
 ): ReadonlyMap<string, T> {
   const found = new Map<string, T>();
   for (const name of section.names()) {
     const coin = moved.find((each) => each.coin === name);
     if (coin) found.set(name, read(section, coin));
-    else section.fault(name, otherwise);
+    else section.fault(name, 'is neither the own coin of the chain nor among its tokens');
   }
   return found;
 }

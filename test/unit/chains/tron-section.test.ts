@@ -105,8 +105,11 @@ describe('the section of Tron', () => {
     [{ tokens: { USDT: usdt } }, /limits\.USDT is missing, and nothing is signed/],
     [{ ...withToken, two_nodes_above: { USDT: 1000 } }, /two_nodes_above\.USDT must be text.*: '1000'$/],
     [{ ...withToken, two_nodes_above: { USDT: '0.0000001' } }, /two_nodes_above\.USDT may have at most 6 digits/],
-    [{ ...withToken, two_nodes_above: { TRX: '5' } }, /two_nodes_above\.TRX is not among the tokens of the chain/],
-    [{ two_nodes_above: { USDT: '5' } }, /two_nodes_above\.USDT is not among the tokens of the chain/],
+    [{ ...withToken, two_nodes_above: { TRX: 5 } }, /two_nodes_above\.TRX must be text.*: '1000'$/],
+    [
+      { two_nodes_above: { USDT: '5' } },
+      /two_nodes_above\.USDT is neither the own coin of the chain nor among its tokens/,
+    ],
   ];
 
   it.each(cases)('reports %j with its place and a good value', (changes, told) => {
