@@ -97,7 +97,7 @@ export class Bench {
     const lacking = needs.filter((need) => !has(this.family, need));
     this.#counts[lacking.length === 0 ? 'tried' : 'skipped'] += 1;
     if (lacking.length === 0) it(title, body);
-    else it.skip(`${title} (not without ${lacking.join(' and ')})`, body);
+    else it.skip(`${title} (not without ${lacking.join(' and ')})`, body); // counted by the family
   }
 
   async startHere(): Promise<Cursor> {
