@@ -95,7 +95,8 @@ async function isDeadOn(node: TronNode, { txid, tx }: SentTx, marginMs: number):
   const first = await heightAt(node, tx.builtAtMs, solid);
   // The last block that may hold it is on top of the last one before the expiration.
   const last = (await heightAt(node, tx.expiresAtMs - 1, solid)) + 1;
-  if ((await isIndexed(node, first, 1)) && (await isIndexed(node, last, -1))) return true;
+  const top = solid.ref.height;
+  if ((await isIndexed(node, first, 1, top)) && (await isIndexed(node, last, -1, top))) return true;
   throw new NodeFault('no_index', 'does not find transactions that are in its own blocks');
 }
 
@@ -120,9 +121,12 @@ async function heightAt(node: TronNode, timeMs: number, { ref: head }: TronHeade
   return found;
 }
 
-/** Whether a node finds a transaction of the block at a height, or of the next one with some. */
-async function isIndexed(node: TronNode, height: number, direction: 1 | -1): Promise<boolean> {
-  for (let at = height; Math.abs(at - height) < maxSamples && at >= 0; at += direction) {
+/**
+ * Whether a node finds a transaction of the block at a height, or of the next one with some. Blocks
+ * above the newest final one (`top`) are not asked for.
+ */
+async function isIndexed(node: TronNode, height: number, direction: 1 | -1, top: number): Promise<boolean> {
+  for (let at = height; Math.abs(at - height) < maxSamples && at >= 0 && at <= top; at += direction) {
     const block = await node.block(at);
     if (block === null) return false;
     const [tx] = block.transactions;

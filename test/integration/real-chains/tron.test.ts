@@ -154,8 +154,8 @@ withRealChains(() => {
   });
 
   describe('a payout of Tron that nodes accept and drop', () => {
-    // Open: where most blocks are empty, a node counts as one without an index, so that the payment
-    // waits. It is never paid twice.
+    // Open: the death is found, and the second attempt does not come to rest here: the test or the
+    // wait for the signer is at fault. It is never paid twice.
     it.skip.each([
       // open: see above
       'USDT-TRC20',
