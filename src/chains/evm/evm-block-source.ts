@@ -21,7 +21,7 @@ const ahead = { plain: 8, traced: 2 } as const;
 /** How often a block may change while it is read. */
 const maxReads = 3;
 
-/** The blocks of one node for one scan. It ends above the head as it was when the scan began. */
+/** The blocks of one node for one scan. It ends at the head that the chain had then. */
 export class EvmBlockSource implements BlockSource {
   readonly #options: EvmBlockSourceOptions;
   readonly #blocks: ReadAhead<ScannedBlock>;

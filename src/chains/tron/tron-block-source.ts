@@ -25,7 +25,7 @@ const ahead = 4;
 /** How often a block may change while it is read. */
 const maxReads = 3;
 
-/** The blocks of one node for one scan. It ends above the head as it was when the scan began. */
+/** The blocks of one node for one scan. It ends at the head that the chain had then. */
 export class TronBlockSource implements BlockSource {
   readonly #options: TronBlockSourceOptions;
   readonly #blocks: ReadAhead<ReadBlock>;

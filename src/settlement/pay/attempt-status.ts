@@ -54,7 +54,7 @@ function isFinal(status: TxStatus): boolean {
   return (status.state === 'mined' || status.state === 'dead') && status.final;
 }
 
-/** Why an attempt is dead: as it was stored, or as the chain tells now. Null while it is not. */
+/** Why an attempt is dead: the stored reason, or else the chain's. Null while it is not dead. */
 export function deathOf({ attempt, status }: Observed): 'conflict' | 'expired' | null {
   const { deadWhy } = attempt;
   if (deadWhy === 'conflict' || deadWhy === 'expired') return deadWhy;

@@ -362,7 +362,7 @@ export class PaymentWorker {
    * not go out any more, or that has expired, is revoked instead. Once the signer has signed it,
    * revoking is too late, because an earlier process may have broadcast it. Transactions after an
    * abandoned one are revoked too, because they would wait behind its nonce gap. Only a refusal
-   * counts as a try: a revoked transaction is built anew after `retrySec`. Once the time is over,
+   * counts as a try: a revoked transaction is built again after `retrySec`. Once the time is over,
    * an unavailable signer is not asked again.
    */
   async #sign(turn: ChainTurn, prepared: readonly PaymentWithAttempts[]): Promise<readonly PaymentWithAttempts[]> {

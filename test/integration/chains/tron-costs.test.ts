@@ -42,7 +42,7 @@ describeWithAnvil('usual costs on Tron', () => {
     expect(after?.sweep).toBe(before?.sweep);
   });
 
-  it('cannot be told of a token that the wallet does not hold', async () => {
+  it('are unknown for a token that the wallet does not hold', async () => {
     expect(await tron.adapter.usualCosts(await tron.chain.deployToken())).toBeNull();
   });
 });

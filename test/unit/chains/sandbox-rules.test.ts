@@ -24,7 +24,7 @@ describe('a payload of the sandbox', () => {
   it.each<Partial<SandboxPayload>>([
     { nonce: 0, expiresAt: { height: 9 } },
     { attempt: 'p:1', expiresAt: { timeMs: 9 }, builtAtMs: 4 },
-  ])('is read as it was written: %j', (members) => {
+  ])('gives the members that were encoded: %j', (members) => {
     const payload = { ...plain, ...members };
     expect(decodePayload(encodePayload(payload))).toEqual(payload);
   });

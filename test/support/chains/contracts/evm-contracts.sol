@@ -189,9 +189,10 @@ contract Burner {
     }
 }
 
-/// As USDT on Tron: it can be paused, has a black list and a fee, and a transfer that worked may return false. Moods: 1
-/// returns false although it worked, 2 returns false and moves nothing, 3 writes its log and undoes the call, 4 uses all
-/// energy, 5 writes the log twice with half the value each.
+/// As USDT on Tron: it can be paused, has a black list and a fee, and a transfer that worked may
+/// return false. Moods: 1 returns false although it worked, 2 returns false and moves nothing,
+/// 3 writes its log and undoes the call, 4 uses all energy, 5 writes the log twice with half the
+/// value each.
 contract UsdtToken {
     event Transfer(address indexed from, address indexed to, uint256 value);
     event Approval(address indexed owner, address indexed spender, uint256 value);
