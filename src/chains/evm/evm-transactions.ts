@@ -1,6 +1,6 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { encodeEvm, evmCodec } from '../addresses/evm.ts';
-import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks/networks.ts';
+import { hotWalletPath, isDepositPath, type Network, networkOfChain } from '../networks/networks.ts';
 import type { PaymentIntent, PreparedTx } from '../port/chain-adapter.ts';
 import { SignerError } from '../port/signer.ts';
 import type { OpenedTx, SigningKeys, TransactionSigner } from '../port/transaction-signer.ts';
@@ -99,8 +99,7 @@ export class EvmTransactions implements TransactionSigner {
   /** The address of a hot wallet key or a deposit key; null for any other path. */
   #ownAddress(path: string): string | null {
     if (path === hotWalletPath(this.#paths)) return this.hotWallet();
-    const index = Number(/\/(\d{1,10})$/.exec(path)?.[1] ?? Number.NaN);
-    return index < 0x80000000 && path === depositPath(this.#paths, index) ? this.#address(path) : null;
+    return isDepositPath(this.#paths, path) ? this.#address(path) : null;
   }
 
   #address(path: string): string {

@@ -191,6 +191,12 @@ export function depositPath({ accountPath }: Network, index: number): string {
   return `${accountPath}/0/${index}`;
 }
 
+/** Whether a path is that of a deposit address's key. */
+export function isDepositPath(network: Network, path: string): boolean {
+  const index = Number(/\/(\d{1,10})$/.exec(path)?.[1] ?? Number.NaN);
+  return index < 0x80000000 && path === depositPath(network, index);
+}
+
 /** The coin in which a chain takes its fees. */
 export interface GasCoin {
   readonly coin: string;

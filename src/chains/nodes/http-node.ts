@@ -25,9 +25,8 @@ const quotedLength = 100;
 const leastKeyLength = 8;
 
 interface HttpRequest {
-  readonly method: 'GET' | 'POST';
   readonly url: string;
-  readonly body?: string;
+  readonly body: string;
 }
 
 /** A node that answers HTTP requests with JSON. */
@@ -62,18 +61,7 @@ export class HttpNode {
    * @throws NodeFault when there is no valid answer.
    */
   post(path: string, body: unknown, call = path): Promise<unknown> {
-    return this.#traced(call, { method: 'POST', url: this.#at(path), body: JSON.stringify(body) });
-  }
-
-  /**
-   * As `post`, by GET.
-   *
-   * @param query Added to the query of the node's URL.
-   */
-  get(path: string, query: Readonly<Record<string, string>> = {}): Promise<unknown> {
-    const url = new URL(this.#at(path));
-    for (const [name, value] of Object.entries(query)) url.searchParams.append(name, value);
-    return this.#traced(path, { method: 'GET', url: url.href });
+    return this.#traced(call, { url: this.#at(path), body: JSON.stringify(body) });
   }
 
   #at(path: string): string {
@@ -107,12 +95,12 @@ export class HttpNode {
     }
   }
 
-  async #exchange({ method, url, body }: HttpRequest): Promise<{ readonly status: number; readonly text: string }> {
+  async #exchange({ url, body }: HttpRequest): Promise<{ readonly status: number; readonly text: string }> {
     try {
       const answer = await fetch(url, {
-        method,
-        headers: body === undefined ? this.#headers : { 'Content-Type': 'application/json', ...this.#headers },
-        ...(body !== undefined && { body }),
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', ...this.#headers },
+        body,
         redirect: 'error',
         signal: AbortSignal.timeout(this.#options.timeoutMs),
       });

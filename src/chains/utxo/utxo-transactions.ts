@@ -1,4 +1,4 @@
-import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks/networks.ts';
+import { hotWalletPath, isDepositPath, type Network, networkOfChain } from '../networks/networks.ts';
 import { type UtxoParams, utxoParams } from '../networks/utxo-params.ts';
 import type { PaymentIntent, PreparedTx } from '../port/chain-adapter.ts';
 import { SignerError } from '../port/signer.ts';
@@ -99,13 +99,8 @@ export class UtxoTransactions implements TransactionSigner {
     // Where signatures do not cover the amount, the transaction that made the output must prove it.
     if (ownForm(this.#params) === 'p2pkh' && previous === null) return false;
     if (path === hotWalletPath(this.#network)) return isSame(script, this.#hot.script);
-    if (!isSweep || !this.#isDepositPath(path)) return false;
+    if (!isSweep || !isDepositPath(this.#network, path)) return false;
     return isSame(script, ownAddress(this.#params, this.#keys.secp256k1(path).publicKey).script);
-  }
-
-  #isDepositPath(path: string): boolean {
-    const index = Number.parseInt(path.slice(path.lastIndexOf('/') + 1), 10);
-    return index >= 0 && index < 0x80000000 && path === depositPath(this.#network, index);
   }
 
   /** The highest fee: at the highest rate, plus the change that would have been dust. */

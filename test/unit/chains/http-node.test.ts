@@ -59,13 +59,6 @@ describe('HttpNode', () => {
     expect([request.url, body]).toEqual(['/rpc/?key=1', '[]']);
   });
 
-  it('gets with a query, beside the one of the URL', async () => {
-    await node({ url: `${origin}/v3?key=1`, headers: { 'X-Key': 'k' } }).get('blocks', { after: 'a b' });
-    expect([request.method, request.url, body]).toEqual(['GET', '/v3/blocks?key=1&after=a+b', '']);
-    expect(request.headers['x-key']).toBe('k');
-    expect(request.headers['content-type']).toBeUndefined();
-  });
-
   it('reads JSON of a failed request only when told to', async () => {
     answer = { status: 500, text: '{}' };
     expect(await failure(node())).toBe(`the node at ${origin} answered HTTP 500: "{}"`);
