@@ -160,7 +160,7 @@ export const currencySeed: readonly CurrencySeed[] = [
   ...token(
     { coin: 'USDT', name: 'Tether USD', minAmount: '20', maxAmount: '200000' },
     ['ERC20', 6, '2', '0xdAC17F958D2ee523a2206206994597C13D831ec7'],
-    ['TRC20', 6, '1.5', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'],
+    ['TRC20', 6, '3', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'],
     ['BEP20', 18, '0.1', '0x55d398326f99059fF775485246999027B3197955'],
     ['SOL', 6, '0.5', 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB'],
     ['POLYGON', 6, '0.1', '0xc2132D05D31c914a87C6611C10748AEb04B58e8F'],
