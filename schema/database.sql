@@ -1295,6 +1295,21 @@ create table staff_sign_in (
 );
 CREATE INDEX staff_sign_in_old ON public.staff_sign_in USING btree (expires_at);
 
+create table sweep_refusal (
+  chain text not null,
+  source text not null,
+  contract text,
+  coin text not null,
+  network text not null,
+  problem text not null,
+  since timestamp with time zone not null,
+  tries integer not null,
+  again_at timestamp with time zone not null,
+  constraint sweep_refusal_tries_check CHECK ((tries > 0))
+);
+CREATE UNIQUE INDEX sweep_refusal_once ON public.sweep_refusal USING btree (chain, source, contract) NULLS NOT DISTINCT;
+CREATE INDEX sweep_refusal_since ON public.sweep_refusal USING btree (since);
+
 create table trade (
   order_id uuid not null,
   venue text not null,

@@ -183,6 +183,7 @@ function Subject({ item: { kind, order, partner, hold, subjectId } }: { item: It
   }
   if (hold) return <Link to="/money">{assetOf(hold)}</Link>;
   if (kind === 'STAFF_CHANGE_OPEN') return <Link to="/staff">Staff</Link>;
+  if (kind === 'SWEEP_REFUSED') return <Link to="/chains">{subjectId}</Link>;
   if (kind === 'CHAIN_PROBLEM') return <Link to="/chains">{subjectId}</Link>;
   if (kind === 'PAYOUT_LIMIT' || kind === 'WALLET_LEVEL') return <Link to="/money">{words(subjectId)}</Link>;
   if (atExchange.has(kind)) return <ExchangeLink>Account at the exchange</ExchangeLink>;

@@ -23,6 +23,7 @@ export const attentionKinds = [
   'adverse_partner',
   'adverse_quotes',
   'transfer_left_out',
+  'sweep_refused',
   'wallet_level',
   'venue_unopened',
   'venue_foreign',
@@ -63,6 +64,8 @@ const undecidedMs = 300_000;
 const waitingMs = 3_600_000;
 /** How long a payment that was paid twice is shown. The reconciliation differs for longer. */
 const paidTwiceMs = 30 * dayMs;
+/** By then a sweep was tried several times. Fees that were too high for a while have fallen. */
+const refusedMs = 600_000;
 /** A position is retried every few seconds. One this old lacks a price or a market. */
 const unclosedMs = 600_000;
 
@@ -315,6 +318,21 @@ const troubles: readonly Trouble[] = [
     detail: `reason || ': ' || chain || ' ' || txid`,
     rows: 'left_out_transfer where acknowledged_at is null',
     sorting: 'seen_at, id',
+  },
+  {
+    kind: `'sweep_refused'`,
+    order: null,
+    subject: `coin || ' on ' || network`,
+    since: 'refused_since',
+    // A token may block many addresses, and high fees refuse all of them: one item for each asset.
+    detail: `problems || ': ' || coin || ' on ' || network || ' stays on ' || first_ones
+             || case when sources > 3 then ' and ' || (sources - 3) || ' more' else '' end`,
+    rows: `(select coin, network, min(since) as refused_since, count(*) as sources,
+                   string_agg(distinct problem, ', ') as problems,
+                   array_to_string((array_agg(source order by since, source))[1:3], ', ') as first_ones
+              from sweep_refusal where since < ? group by coin, network) as refused`,
+    agoMs: refusedMs,
+    sorting: 'refused_since, coin, network',
   },
   {
     kind: `'wallet_level'`,

@@ -4,6 +4,7 @@ import type { Order } from '../../orders/order.entity.ts';
 import { Deposit } from '../rows/deposit.entity.ts';
 import type { Payment } from '../rows/payment.entity.ts';
 import { type LockedPayment, noteProblem } from './payment-writer.ts';
+import { noteDeadSweep } from './sweep-refusals.ts';
 
 /** Ends payments without a booking, for a reason. Their orders, if any, continue from there. */
 export async function endDead(
@@ -25,11 +26,8 @@ export async function endDead(
  * marked on its deposit, and staff decide. The deposits of a dead sweep become free for the next
  * one.
  */
-export async function showDeadPayment(
-  em: EntityManager,
-  { id, kind, leg, depositId }: Payment,
-  order: Order | null,
-): Promise<void> {
+export async function showDeadPayment(em: EntityManager, payment: Payment, order: Order | null): Promise<void> {
+  const { id, kind, leg, depositId } = payment;
   if (kind === 'sweep') {
     // Of a deposit of many outputs, a later sweep may have taken the last ones.
     await sql(
@@ -42,6 +40,7 @@ export async function showDeadPayment(
                       where p.id = ?)`,
       [id, id],
     );
+    await noteDeadSweep(em, payment);
   }
   if (kind !== 'refund' || depositId === null) return;
   if (leg === 'main' && order?.depositId === depositId) return;

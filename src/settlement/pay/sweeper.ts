@@ -11,6 +11,7 @@ import { secondsAfter } from '../rules/settling.ts';
 import type { InternalTransfers } from '../scan/internal-transfers.ts';
 import { type ChainLease, guardLease } from '../turns/chain-lease.ts';
 import type { ChainTask } from '../turns/chain-task.ts';
+import { forgetEndedRefusals, forgetRefusedSweeps, noteRefusedSweep, pausedSweeps } from './sweep-refusals.ts';
 
 /** Smallest amount to sweep, by coin, in the coin's units. Other coins are not swept. */
 export type SweepFrom = ReadonlyMap<string, string>;
@@ -39,17 +40,29 @@ const gasMargin = 2n;
  * cost.
  */
 const leastWorth = 2n;
-/** Seconds until a sweep that its chain refused is decided again. */
-const refusedSec = 3_600;
-/** SQL: a sweep that the chain refused, in contrast to one that was sent and died on its chain. */
-const isRefused = `kind = 'sweep' and state = 'dead' and problem not in ('conflict', 'expired')`;
+/** Seconds in which the scanner marks the outputs of a confirmed sweep as spent. */
+const confirmedSec = 3_600;
 
-/** Credited coins of one asset on one address. */
-interface Candidate {
-  readonly address: string;
+interface Asset {
   readonly coin: string;
   readonly network: string;
   readonly contract: string | null;
+}
+
+/** An output of a deposit. Its amount is in smallest units. */
+interface SweptOutput {
+  readonly id: string;
+  readonly key: string;
+  readonly amount: string;
+  /** How many outputs of the deposit are left. */
+  readonly outputs: number;
+}
+
+/** Credited coins of one asset on one address. */
+interface Candidate extends Asset {
+  readonly address: string;
+  /** Whether its last sweep was refused. */
+  readonly isRefused: boolean;
 }
 
 /**
@@ -72,8 +85,9 @@ export class Sweeper implements ChainTask {
   /** Decides the sweeps of a chain. The payment worker makes them. */
   async run(adapter: ChainAdapter, lease: ChainLease): Promise<void> {
     const from = this.#options.sweepFrom.get(adapter.chain);
+    await forgetEndedRefusals(this.#options.orm.em.fork(), adapter, [...(from?.keys() ?? [])]);
     if (from === undefined) return;
-    if (adapter.traits.ledger === 'outputs') await unlessRefused(() => this.#sweepOutputs(adapter, lease, from));
+    if (adapter.traits.ledger === 'outputs') await this.#sweepOutputs(adapter, lease, from);
     else await this.#sweepAccounts(adapter, lease, from);
   }
 
@@ -86,13 +100,15 @@ export class Sweeper implements ChainTask {
     const gas = catalogue.gasCoin(adapter.chain);
     const least = from.get(gas.coin);
     if (least === undefined) return;
-    const since = secondsAfter(clock.now(), -refusedSec);
-    const rows = await sql<{ id: string; key: string; amount: string; outputs: number }>(
+    const now = clock.now();
+    const rows = await sql<SweptOutput>(
       orm.em.fork(),
       `with busy as (
          select unnest(sources) as key from payment
           where chain = ? and kind = 'sweep'
-            and (state not in ('confirmed', 'dead') or (state = 'confirmed' or ${isRefused}) and ended_at > ?))
+            and (state not in ('confirmed', 'dead') or state = 'confirmed' and ended_at > ?)
+         union all
+         select source from ${pausedSweeps} and chain = ?)
        select d.id, o.key, o.amount::text as amount, (count(*) over (partition by d.id))::int as outputs
          from deposit d
         cross join lateral (select d.key union select p.key from deposit_part p where p.deposit_id = d.id) as its (key)
@@ -101,33 +117,56 @@ export class Sweeper implements ChainTask {
         where d.chain = ? and d.state = 'credited' and d.swept_by is null and d.purpose = 'order'
           and o.key not in (select key from busy)
         order by o.amount desc limit ?`,
-      [adapter.chain, since, adapter.finalityDepth, adapter.chain, maxOutputs],
+      [
+        adapter.chain,
+        secondsAfter(now, -confirmedSec),
+        now,
+        adapter.chain,
+        adapter.finalityDepth,
+        adapter.chain,
+        maxOutputs,
+      ],
     );
     const leastUnits = toUnits(least, gas.decimals);
     const total = totalOf(rows);
     if (total === 0n || total < leastUnits) return;
-    const { address } = await adapter.hotWallet();
+    const asset = { coin: gas.coin, network: gas.network, contract: null };
     const sources = rows.map(({ key }) => key);
-    const intent = { id: uuidv7(), attempt: 1, from: sources, contract: null, to: address, tag: null, amount: total };
+    await this.#unlessRefused(lease, { ...asset, sources }, () =>
+      this.#sweepRows(adapter, lease, { asset, rows, leastUnits }),
+    );
+  }
+
+  /** Decides the sweep of those outputs that are worth it. Returns false when there is none. */
+  async #sweepRows(
+    adapter: ChainAdapter,
+    lease: ChainLease,
+    { asset, rows, leastUnits }: { asset: Asset; rows: readonly SweptOutput[]; leastUnits: bigint },
+  ): Promise<boolean> {
+    const { address } = await adapter.hotWallet();
+    const from = rows.map(({ key }) => key);
+    const intent = { id: uuidv7(), attempt: 1, from, contract: null, to: address, tag: null, amount: totalOf(rows) };
     const { fee, perSource } = (await adapter.sweepCost?.(intent)) ?? { fee: 0n, perSource: 0n };
     const worth = rows.filter((row) => BigInt(row.amount) >= leastWorth * perSource);
     const amount = totalOf(worth);
     const cost = fee - perSource * BigInt(rows.length - worth.length);
-    if (amount === 0n || amount < leastUnits || amount < leastWorth * cost) return;
+    if (amount === 0n || amount < leastUnits || amount < leastWorth * cost) return false;
     await this.#decide(lease, {
       kind: 'sweep',
-      asset: { coin: gas.coin, network: gas.network, contract: null },
+      asset,
       address,
       sources: worth.map(({ key }) => key).sort(),
-      amount: fromUnits(amount, gas.decimals),
+      amount: fromUnits(amount, this.#options.catalogue.gasCoin(adapter.chain).decimals),
       deposits: sweptWhole(worth),
     });
+    return true;
   }
 
   async #sweepAccounts(adapter: ChainAdapter, lease: ChainLease, from: SweepFrom): Promise<void> {
     for (const candidate of await this.#candidates(adapter.chain, from)) {
       // An address that cannot be swept now does not block the others.
-      await unlessRefused(() => this.#sweepAddress(adapter, lease, candidate, from));
+      const refused = { ...assetOf(candidate), sources: [candidate.address], isKnown: candidate.isRefused };
+      await this.#unlessRefused(lease, refused, () => this.#sweepAddress(adapter, lease, candidate, from));
     }
   }
 
@@ -140,7 +179,9 @@ export class Sweeper implements ChainTask {
     const last = this.#last.get(chain) ?? null;
     const rows = await sql<Candidate>(
       orm.em.fork(),
-      `select d.address, d.coin, d.network, d.contract
+      `select d.address, d.coin, d.network, d.contract,
+              exists (select from sweep_refusal r
+                       where r.chain = ? and r.source = d.address and r.contract is not distinct from d.contract) as "isRefused"
          from deposit d join jsonb_each_text(?::jsonb) as least (coin, amount) on least.coin = d.coin
         where d.chain = ? and d.state = 'credited' and d.swept_by is null and d.purpose = 'order' and d.tag is null
           and (?::text is null or (d.contract is null, d.address, d.coin) > (?::boolean, ?, ?))
@@ -148,20 +189,20 @@ export class Sweeper implements ChainTask {
           and not exists (select 1 from payment p
                            where p.chain = d.chain and p.state not in ('confirmed', 'dead')
                              and (p.sources @> array[d.address] or (p.kind = 'gas' and p.address = d.address)))
-          and not exists (select 1 from payment p
-                           where p.chain = d.chain and p.sources = array[d.address] and ${isRefused} and p.ended_at > ?
-                             and p.contract is not distinct from d.contract)
+          and not exists (select from ${pausedSweeps} and r.chain = d.chain and r.source = d.address
+                             and r.contract is not distinct from d.contract)
         group by d.address, d.coin, d.network, d.contract, least.amount
        having sum(d.amount) >= least.amount::numeric
         order by d.contract is null, d.address, d.coin limit ?`,
       [
+        chain,
         JSON.stringify(Object.fromEntries(from)),
         chain,
         last?.address ?? null,
         last?.contract === null,
         last?.address ?? null,
         last?.coin ?? null,
-        secondsAfter(clock.now(), -refusedSec),
+        clock.now(),
         maxAddresses,
       ],
     );
@@ -169,17 +210,18 @@ export class Sweeper implements ChainTask {
     return rows;
   }
 
-  async #sweepAddress(adapter: ChainAdapter, lease: ChainLease, asset: Candidate, from: SweepFrom): Promise<void> {
+  /** Decides the next movement of an address. Returns false when there is none. */
+  async #sweepAddress(adapter: ChainAdapter, lease: ChainLease, one: Candidate, from: SweepFrom): Promise<boolean> {
     const { orm, catalogue, transfers } = this.#options;
-    const { address, contract, coin, network } = asset;
+    const { address, contract, coin, network } = one;
     const gas = catalogue.gasCoin(adapter.chain);
     const decimals = contract === null ? gas.decimals : catalogue.find(coin, network)?.decimals;
-    if (decimals === undefined || !adapter.finalBalances) return;
+    if (decimals === undefined || !adapter.finalBalances) return false;
     const { block, amounts } = await adapter.finalBalances([address], contract);
     const amount = amounts[0] ?? 0n;
-    if (amount < toUnits(from.get(coin) ?? '0', decimals) || amount === 0n) return;
+    if (amount < toUnits(from.get(coin) ?? '0', decimals) || amount === 0n) return false;
     // The balance includes transfers that were left out.
-    if (!isStorable(new Big(fromUnits(amount, decimals)))) return;
+    if (!isStorable(new Big(fromUnits(amount, decimals)))) return false;
     const hot = await adapter.hotWallet();
     const rows = await sql<{ id: string }>(
       orm.em.fork(),
@@ -189,11 +231,11 @@ export class Sweeper implements ChainTask {
     );
     // Unexplained coins become a deposit first, so that the ledger holds everything that is swept.
     if (contract === null && (await transfers.compare(adapter, lease, { block, addresses: [address], amounts })))
-      return;
+      return false;
     const id = uuidv7();
     const intent = { id, attempt: 1, from: [address], contract, to: hot.address, tag: null, amount };
     const { fee, lacking } = (await adapter.sweepCost?.(intent)) ?? { fee: 0n, lacking: 0n };
-    if (contract === null && amount < leastWorth * fee) return;
+    if (contract === null && amount < leastWorth * fee) return false;
     if (lacking > 0n) {
       await this.#decide(lease, {
         kind: 'gas',
@@ -203,16 +245,42 @@ export class Sweeper implements ChainTask {
         amount: fromUnits(lacking * gasMargin, gas.decimals),
         deposits: [],
       });
-      return;
+      return true;
     }
     await this.#decide(lease, {
       kind: 'sweep',
-      asset,
+      asset: assetOf(one),
       address: hot.address,
       sources: [address],
       amount: fromUnits(amount, decimals),
       deposits: rows.map((row) => row.id),
     });
+    return true;
+  }
+
+  /**
+   * Runs a sweep. One that the chain refuses, such as while fees are above the maximum or a token
+   * blocks the address, is recorded, and is tried again after a pause that grows. A failure of a
+   * node leaves it to the next run. A sweep that is possible and not wanted ends the record.
+   */
+  async #unlessRefused(
+    lease: ChainLease,
+    { isKnown = true, ...its }: Asset & { readonly sources: readonly string[]; readonly isKnown?: boolean },
+    sweep: () => Promise<boolean>,
+  ): Promise<void> {
+    const { orm, clock } = this.#options;
+    const { chain } = lease;
+    try {
+      const isDecided = await sweep();
+      if (!isDecided && isKnown) await forgetRefusedSweeps(orm.em.fork(), { chain, ...its });
+    } catch (error) {
+      if (!(error instanceof ChainError) || error.code === 'unreachable') throw error;
+      if (!error.isOfChain) return;
+      await orm.em.fork().transactional(async (em) => {
+        await guardLease(em, lease);
+        await noteRefusedSweep(em, { chain, ...its, problem: error.code }, clock.now());
+      });
+    }
   }
 
   /** Writes a movement between our own addresses. */
@@ -236,7 +304,7 @@ export class Sweeper implements ChainTask {
 
 interface Movement {
   readonly kind: Extract<PaymentKind, 'sweep' | 'gas'>;
-  readonly asset: Omit<Candidate, 'address'>;
+  readonly asset: Asset;
   readonly address: string;
   readonly sources: readonly string[] | null;
   /** Decimal text in the coin's units. */
@@ -265,16 +333,8 @@ function createMovement(em: EntityManager, chain: string, movement: Movement, no
   return persistPayment(em, decided, now);
 }
 
-/**
- * Runs a sweep. A sweep that the chain refuses now, such as while fees are above the maximum, is
- * tried again in a later run.
- */
-async function unlessRefused(sweep: () => Promise<void>): Promise<void> {
-  try {
-    await sweep();
-  } catch (error) {
-    if (!(error instanceof ChainError) || error.code === 'unreachable') throw error;
-  }
+function assetOf({ coin, network, contract }: Asset): Asset {
+  return { coin, network, contract };
 }
 
 /** The deposits of which a sweep takes all outputs that are left. */

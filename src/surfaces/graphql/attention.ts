@@ -50,6 +50,8 @@ const AttentionKindEnum = enumOf<AttentionKind>('AttentionKind', 'Why staff must
   adverse_quotes:
     'The used quotes of a partner exceed the market by more than its fixed fee. Its fixed quotes hold for 15 seconds.',
   transfer_left_out: 'A transfer to an address of ours could not become a deposit. The scan went on without it.',
+  sweep_refused:
+    'The chain or the token does not let coins of deposits be swept. They are tried again, hourly at last.',
   wallet_level: 'A hot wallet holds too little to pay for long, or more than it should.',
   venue_unopened: 'An account at an exchange is read, and two members have not taken its balances into the books.',
   venue_foreign: 'A withdrawal or deposit at an exchange is none of ours. A withdrawal also holds trades of its coin.',

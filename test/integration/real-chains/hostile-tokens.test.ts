@@ -1,3 +1,4 @@
+import { attention } from '../../../src/orders/read/attention.ts';
 import { type RealGateway, startRealGateway, withRealChains } from '../../support/gateway/real-gateway.ts';
 
 // The token that plays USDT behaves as it is told, by the first variable of its own.
@@ -45,6 +46,43 @@ withRealChains(() => {
     expect(await gateway.attempts(payout?.id ?? '')).toMatchObject([{ dead_why: 'failed' }]);
     expect(await gateway.balance('USDT', order.recipient)).toBe('0');
     expect(await gateway.booked('network_cost', 'ETH')).not.toBe(costs);
+    expect(await gateway.differences()).toEqual([]);
+  });
+
+  it('a deposit that its token does not let go stays, is in the attention list, and is swept later', async () => {
+    const order = await gateway.order('USDT', 'LTC', 100);
+    await gateway.confirm(order);
+    await setMood(1n);
+    await gateway.settle(order);
+    const rounds = async (count: number, sec: number): Promise<void> => {
+      for (let round = 0; round < count; round += 1) {
+        await gateway.mine('ethereum', 4);
+        await gateway.tick();
+        await gateway.wait(sec);
+        await gateway.settleAll();
+      }
+    };
+    const refused = () =>
+      gateway.query<{ problem: string; tries: number }>(
+        'select problem, tries from sweep_refusal where source = $1 and contract is not null',
+        [order.depositAddress],
+      );
+    const items = async (): Promise<string[]> => {
+      const found = await attention(gateway.app.orm.em.fork(), 100, gateway.clock.now());
+      return found.filter(({ kind }) => kind === 'sweep_refused').map(({ detail }) => detail);
+    };
+    await rounds(4, 300);
+    const [row] = await refused();
+    expect(row?.problem).toBe('would_fail');
+    expect(row?.tries).toBeLessThan(6);
+    expect(await items()).toEqual([`would_fail: USDT on ERC20 stays on ${order.depositAddress}`]);
+    expect(await gateway.balance('USDT', order.depositAddress)).toBe('100');
+    expect(await gateway.differences()).toEqual([]);
+    await setMood(0n);
+    await rounds(1, 3_600);
+    await rounds(3, 31);
+    expect(await gateway.balance('USDT', order.depositAddress)).toBe('0');
+    expect([await refused(), await items()]).toEqual([[], []]);
     expect(await gateway.differences()).toEqual([]);
   });
 

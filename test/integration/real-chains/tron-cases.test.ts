@@ -177,25 +177,51 @@ withRealChains(() => {
       expect(counted).toHaveLength(1);
     });
 
-    it('whose address is on the black list of USDT stays in deposits, and its sweep is no storm', async () => {
+    it('whose address is on the black list of USDT stays in deposits, and is swept once it is not', async () => {
       const next = await gateway.order('USDT-TRC20', 'LTC', 100);
       await gateway.confirm(next);
-      await gateway.settle(next);
       const address = toEvm(toHexAddress(next.depositAddress));
       await setToken('setBlocked', address, true);
-      for (let round = 0; round < 6; round += 1) {
-        await gateway.mine('tron', tronFinality + 1);
-        await gateway.wait(31);
-        await gateway.settleAll();
-      }
-      const sweeps = await gateway.query<{ attempts: number }>(
-        `select count(a.*)::int as attempts from payment p left join payment_attempt a on a.payment_id = p.id
-          where p.kind = 'sweep' and p.sources = array[$1]`,
-        [next.depositAddress],
-      );
-      expect(sweeps).toEqual([{ attempts: 0 }]);
+      await gateway.settle(next);
+      const items = async (): Promise<string[]> => {
+        const found = await attention(gateway.app.orm.em.fork(), 100, gateway.clock.now());
+        return found.filter(({ kind }) => kind === 'sweep_refused').map(({ detail }) => detail);
+      };
+      const rounds = async (count: number, sec: number): Promise<void> => {
+        for (let round = 0; round < count; round += 1) {
+          await gateway.mine('tron', tronFinality + 1);
+          await gateway.wait(sec);
+          await gateway.settleAll();
+        }
+      };
+      const tries = (): Promise<{ tries: number }[]> =>
+        gateway.query('select tries from sweep_refusal where source = $1', [next.depositAddress]);
+      await rounds(8, 31);
+      const [{ tries: first } = { tries: 0 }] = await tries();
+      // After 0, 1, 3 and 7 minutes.
+      expect(first).toBeGreaterThan(0);
+      expect(first).toBeLessThan(5);
+      await rounds(5, 240);
+      expect(await items()).toEqual([`would_fail: USDT on TRC20 stays on ${next.depositAddress}`]);
+      expect((await tries())[0]?.tries).toBeLessThan(8);
+      const movements = () =>
+        gateway.query<{ kind: string; state: string }>(
+          `select kind, state from payment where chain = 'tron' and (sources = array[$1] or address = $1) order by number`,
+          [next.depositAddress],
+        );
+      expect(await movements()).toEqual([]);
       expect(await gateway.balance('USDT-TRC20', next.depositAddress)).toBe('100');
+      expect(await gateway.differences()).toEqual([]);
+
       await setToken('setBlocked', address, false);
+      await rounds(1, 3_600);
+      await rounds(3, 31);
+      expect(await movements()).toEqual([
+        { kind: 'gas', state: 'confirmed' },
+        { kind: 'sweep', state: 'confirmed' },
+      ]);
+      expect(await gateway.balance('USDT-TRC20', next.depositAddress)).toBe('0');
+      expect([await items(), await tries()]).toEqual([[], []]);
     });
   });
 

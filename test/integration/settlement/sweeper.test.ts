@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { evmTraits } from '../../../src/chains/evm/evm-traits.ts';
 import { type ChainAdapter, ChainError } from '../../../src/chains/port/chain-adapter.ts';
 import { utxoTraits } from '../../../src/chains/utxo/utxo-traits.ts';
+import { attention } from '../../../src/orders/read/attention.ts';
 import { showDeadPayment } from '../../../src/settlement/pay/dead-payments.ts';
 import { Sweeper } from '../../../src/settlement/pay/sweeper.ts';
 import { Payment } from '../../../src/settlement/rows/payment.entity.ts';
@@ -91,12 +92,28 @@ async function swept(): Promise<string[][]> {
 
 /** As the payment worker ends a sweep that its chain refuses, or that died on its chain. */
 async function endSweeps(problem: 'stale_outputs' | 'conflict'): Promise<void> {
-  await gateway.query(
-    `update payment set state = 'dead', problem = $2, problem_since = $1, ended_at = $1, next_action_at = null
-      where kind = 'sweep' and state = 'ready'`,
-    [gateway.clock.now(), problem],
+  const now = gateway.clock.now();
+  await gateway.app.orm.em.fork().transactional(async (em) => {
+    for (const payment of await em.find(Payment, { kind: 'sweep', state: 'ready' })) {
+      Object.assign(payment, { state: 'dead', problem, problemSince: now, endedAt: now, nextActionAt: null });
+      await showDeadPayment(em, payment, null);
+    }
+  });
+}
+
+/** The sources that cannot be swept, with their tries and the seconds until the next one. */
+function refusals(): Promise<{ source: string; problem: string; tries: number; pause: number }[]> {
+  return gateway.query(
+    `select source, problem, tries, round(extract(epoch from again_at - $1))::int as pause
+       from sweep_refusal order by source, contract`,
+    [gateway.clock.now()],
   );
-  await gateway.query('update deposit set swept_by = null');
+}
+
+/** What staff see of coins that cannot be swept. */
+async function sweepItems(): Promise<string[]> {
+  const items = await attention(gateway.app.orm.em.fork(), 100, gateway.clock.now());
+  return items.filter(({ kind }) => kind === 'sweep_refused').map(({ detail }) => detail);
 }
 
 describe('sweeps of a chain of outputs', () => {
@@ -181,9 +198,63 @@ describe('sweeps of a chain of outputs', () => {
     isRefused = true;
     await turn();
     expect(await swept()).toEqual([]);
+    expect(await refusals()).toMatchObject([
+      { problem: 'fee_above_maximum', tries: 1, pause: 60 },
+      { problem: 'fee_above_maximum', tries: 1, pause: 60 },
+    ]);
     [fee, isRefused] = [100_000_000n, false];
     await turn();
+    expect(await swept()).toEqual([]);
+    gateway.clock.advance(60_000);
+    await turn();
     expect(await swept()).toHaveLength(1);
+  });
+
+  it('that are refused keep no other outputs waiting, and are forgotten once they are spent', async () => {
+    const refused = await depositOutputs(32, 200_000_000);
+    const turn = await turnsOf({
+      ...litecoin,
+      says: {
+        traits: utxoTraits,
+        sweepCost: async ({ from }) => {
+          if (from?.some((key) => refused.includes(key))) {
+            throw new ChainError('unknown_output', 'no such output', { isOfChain: true });
+          }
+          return { fee: 1n, perSource: 1n, lacking: 0n };
+        },
+      },
+    });
+    const others = await depositOutputs(2);
+    await turn();
+    await turn();
+    expect(await swept()).toEqual([others.sort()]);
+    expect(await refusals()).toHaveLength(32);
+    gateway.clock.advance(601_000);
+    const [item] = await sweepItems();
+    expect(item).toMatch(/^unknown_output: LTC on LTC stays on \w{64}:\d+, \w{64}:\d+, \w{64}:\d+ and 29 more$/);
+    await gateway.query(`update own_output set spent_txid = 'another', spent_height = 2, spent_hash = 'a block' where key = any($1)`, [
+      refused.slice(1),
+    ]);
+    await turn();
+    expect((await refusals()).map(({ source }) => source)).toEqual(refused.slice(0, 1));
+  });
+
+  it('that are not swept any more are no refusals', async () => {
+    await depositOutputs(2);
+    const turn = await turnsOf({
+      ...litecoin,
+      says: {
+        traits: utxoTraits,
+        sweepCost: async () => {
+          throw new ChainError('fee_above_maximum', 'too dear', { isOfChain: true });
+        },
+      },
+    });
+    await turn();
+    expect(await refusals()).toHaveLength(2);
+    const later = await turnsOf({ ...litecoin, coin: 'ETH', says: { traits: utxoTraits } });
+    await later();
+    expect(await refusals()).toEqual([]);
   });
 
   it('that the chain refused are decided anew after an hour, and keep no others waiting', async () => {
@@ -263,5 +334,117 @@ describe('sweeps of a chain of accounts', () => {
     await endSweeps('conflict');
     await turn();
     expect(await swept()).toEqual([['a'], ['a'], ['a']]);
+  });
+
+  describe('that the chain refuses before they are signed', () => {
+    const usdt = '0xdAC17F958D2ee523a2206206994597C13D831ec7';
+    /** Why the chain refuses the sweep of an address now. */
+    let refusal: { code: string; isOfChain: boolean } | null;
+    let tried: string[];
+    let fee: bigint;
+
+    async function refusing(addresses: readonly string[]): Promise<() => Promise<void>> {
+      [refusal, tried, fee] = [{ code: 'would_fail', isOfChain: true }, [], 1n];
+      await depositCoins('ethereum', 'ETH', 1, addresses);
+      return turnsOf({
+        ...ethereum,
+        says: {
+          traits: evmTraits,
+          finalBalances: async () => ({ block, amounts: [ether] }),
+          sweepCost: async ({ from }) => {
+            tried.push(...(from ?? []));
+            if (refusal) throw new ChainError(refusal.code, 'no', refusal);
+            return { fee, perSource: fee, lacking: 0n };
+          },
+        },
+      });
+    }
+
+    it('are tried after pauses that grow up to an hour, and staff see them', async () => {
+      const turn = await refusing(['a']);
+      const pauses = [60, 120, 240, 480, 960, 1_920, 3_600, 3_600, 3_600];
+      for (const [index, pause] of pauses.entries()) {
+        await turn();
+        await turn();
+        expect(await refusals()).toEqual([{ source: 'a', problem: 'would_fail', tries: index + 1, pause }]);
+        // Ten minutes after the first refusal.
+        expect(await sweepItems()).toHaveLength(index < 4 ? 0 : 1);
+        gateway.clock.advance(pause * 1_000);
+      }
+      expect(tried).toHaveLength(pauses.length);
+      expect(await sweepItems()).toEqual(['would_fail: ETH on ETH stays on a']);
+      refusal = null;
+      await turn();
+      expect(await swept()).toEqual([['a']]);
+      // It ends with the confirmed sweep.
+      expect(await sweepItems()).toEqual(['would_fail: ETH on ETH stays on a']);
+      await gateway.query(
+        `update payment set state = 'confirmed', ended_at = $1, next_action_at = null where kind = 'sweep'`,
+        [gateway.clock.now()],
+      );
+      await turn();
+      expect([await refusals(), await sweepItems()]).toEqual([[], []]);
+    });
+
+    it('are one item for each asset, however many addresses there are', async () => {
+      const turn = await refusing(names('a', 120));
+      for (let turns = 0; turns < 6; turns += 1) await turn();
+      expect(tried).toHaveLength(120);
+      gateway.clock.advance(601_000);
+      expect(await sweepItems()).toEqual(['would_fail: ETH on ETH stays on a000, a001, a002 and 117 more']);
+      // They are tried again a run's number at a time.
+      await turn();
+      expect(tried).toHaveLength(170);
+    });
+
+    it('hold neither other addresses nor other coins of theirs', async () => {
+      const turn = await refusing(['a', 'b']);
+      await gateway.query(
+        `insert into sweep_refusal (chain, source, contract, coin, network, problem, since, tries, again_at)
+         values ('ethereum', 'a', $1, 'USDT', 'ERC20', 'would_fail', $2, 1, $3)`,
+        [usdt, gateway.clock.now(), new Date(gateway.clock.now().getTime() + 60_000)],
+      );
+      refusal = null;
+      await turn();
+      expect(await swept()).toEqual([['a'], ['b']]);
+    });
+
+    it('by a fault of a node are tried in the next run, and are no item', async () => {
+      const turn = await refusing(['a']);
+      refusal = { code: 'unsound_answer', isOfChain: false };
+      await turn();
+      await turn();
+      expect([tried, await refusals()]).toEqual([['a', 'a'], []]);
+    });
+
+    it('are no item once they are possible and not worth their fee', async () => {
+      const turn = await refusing(['a']);
+      await turn();
+      expect(await refusals()).toHaveLength(1);
+      [refusal, fee] = [null, ether];
+      gateway.clock.advance(60_000);
+      await turn();
+      expect([await swept(), await refusals()]).toEqual([[], []]);
+    });
+
+    it('are no item once their deposit is gone', async () => {
+      const turn = await refusing(['a']);
+      await turn();
+      await gateway.query(
+        `update deposit set state = 'orphaned', height = null, block_hash = null where address = 'a'`,
+      );
+      await turn();
+      expect(await refusals()).toEqual([]);
+    });
+
+    it('after they were decided keep their record, and wait an hour', async () => {
+      const turn = await refusing(['a']);
+      await turn();
+      refusal = null;
+      gateway.clock.advance(60_000);
+      await turn();
+      await endSweeps('stale_outputs');
+      expect(await refusals()).toEqual([{ source: 'a', problem: 'stale_outputs', tries: 2, pause: 3600 }]);
+    });
   });
 });

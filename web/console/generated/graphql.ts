@@ -44,6 +44,8 @@ export type AttentionKind =
   | 'PROPOSAL_OPEN'
   /** A change of staff waits for a second admin. */
   | 'STAFF_CHANGE_OPEN'
+  /** The chain or the token does not let coins of deposits be swept. They are tried again, hourly at last. */
+  | 'SWEEP_REFUSED'
   /** An exchange is undecided long after its deadline. */
   | 'TRADE_STUCK'
   /** A transfer to an address of ours could not become a deposit. The scan went on without it. */
