@@ -219,8 +219,13 @@ async function openAdapters(
   sandbox: SandboxChain,
   signer: Signer,
 ): Promise<Map<string, ChainAdapter>> {
-  const { outside } = foundation;
+  const { outside, metrics } = foundation;
   const adapters = await openChains({ ...foundation, ...setup, sandbox, signer });
+  const doubts = (): [string, number][] =>
+    [...adapters].flatMap(([chain, { doubtfulBlocks }]) =>
+      doubtfulBlocks === undefined ? [] : [[chain, doubtfulBlocks]],
+    );
+  metrics.watchDoubtfulBlocks(() => new Map(doubts()));
   return new Map(
     [...adapters].map(([chain, adapter]) => {
       return [chain, traced(outside.chain?.(adapter) ?? adapter, 'chain', { chain })];

@@ -249,7 +249,7 @@ async function addQuoteResults({ em, gauge }: Metrics): Promise<void> {
 function addChains({ gauge, secondsSince }: Metrics, { chains }: SystemStatus): void {
   const lag = gauge('chain_lag_blocks', 'Blocks of a chain that the scanner has not read yet.', 'chain');
   const scanned = gauge('chain_scan_age_seconds', 'Seconds since the scanner last read a chain.', 'chain');
-  const failing = gauge('chain_failing_seconds', 'For how long the node of a chain gives no answer.', 'chain');
+  const failing = gauge('chain_failing_seconds', 'For how long a chain lacks the answer of a node.', 'chain');
   const stopped = gauge('chain_stopped', '1 where a chain is not read until an operator acts.', 'chain');
   for (const { chain, lag: blocks, scannedAt, failingSince, problem } of chains) {
     lag.set({ chain }, blocks);

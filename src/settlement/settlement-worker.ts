@@ -68,6 +68,8 @@ const dueEveryMs = 100;
 interface ChainAnswer extends ChainLease {
   /** When the scan began that read the chain to its head. Null when it did not reach the head. */
   readonly readAt: Date | null;
+  /** What keeps its payments from becoming final. */
+  readonly obstacle: string | null;
 }
 
 /**
@@ -187,7 +189,7 @@ export class SettlementWorker {
       hasMoved = scanned.hasMoved;
       if (isStopped) this.#stopped.add(lease.chain);
       else this.#stopped.delete(lease.chain);
-      await this.#answered(lease, isAtHead ? began : null);
+      await this.#answered(lease, isAtHead ? began : null, adapter.obstacle ?? null);
     });
     if (this.#stopped.has(lease.chain)) return;
     if (due.length > 0 || hasMoved) {
@@ -215,15 +217,16 @@ export class SettlementWorker {
   }
 
   /**
-   * Notes that a chain answered, and when it was read to its head. The end of a failure is stored
-   * at once.
+   * Notes that a chain answered, when it was read to its head, and what its payments wait for. The
+   * end of a failure is stored at once.
    */
-  async #answered(lease: ChainLease, readAt: Date | null): Promise<void> {
+  async #answered(lease: ChainLease, readAt: Date | null, obstacle: string | null): Promise<void> {
     const { chain, fence } = lease;
-    this.#answers.set(chain, { chain, fence, readAt });
+    const answer = { chain, fence, readAt, obstacle };
+    this.#answers.set(chain, answer);
     if (!this.#failing.delete(chain)) return;
     this.#options.log.info({ event: 'chain_answers', code: chain }, 'a chain can be worked on again');
-    await this.#storeAnswers([{ chain, fence, readAt }], '');
+    await this.#storeAnswers([answer], '');
   }
 
   /**
@@ -247,14 +250,19 @@ export class SettlementWorker {
     const stored = await sql<{ chain: string }>(
       this.#options.orm.em.fork(),
       `with answer as (
-         select s.chain, a.read_at
-           from jsonb_to_recordset(?::jsonb) as a (chain text, fence bigint, read_at timestamptz)
+         select s.chain, a.read_at, a.obstacle
+           from jsonb_to_recordset(?::jsonb) as a (chain text, fence bigint, read_at timestamptz, obstacle text)
            join chain_state s on s.chain = a.chain and s.fence = a.fence
           order by s.chain for update of s ${locked}
        )
-       update chain_state s set failing_since = null, failure = null, read_at = coalesce(a.read_at, s.read_at)
+       update chain_state s
+          set failing_since = case when a.obstacle is not null then coalesce(s.failing_since, ?) end,
+              failure = a.obstacle, read_at = coalesce(a.read_at, s.read_at)
          from answer a where s.chain = a.chain returning s.chain`,
-      [JSON.stringify(answers.map(({ chain, fence, readAt }) => ({ chain, fence, read_at: readAt })))],
+      [
+        JSON.stringify(answers.map(({ readAt, ...answer }) => ({ ...answer, read_at: readAt }))),
+        this.#options.clock.now(),
+      ],
     );
     const isDone = new Set(stored.map(({ chain }) => chain));
     for (const answer of answers) {

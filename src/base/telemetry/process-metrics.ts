@@ -203,6 +203,20 @@ export class ProcessMetrics {
     });
   }
 
+  /** Reports the doubtful blocks of chains from now on, by chain. */
+  watchDoubtfulBlocks(counts: () => ReadonlyMap<string, number>): void {
+    new Counter({
+      name: 'gateway_chain_doubtful_blocks_total',
+      help: 'Blocks that nodes told with transactions that do not match their header, by chain.',
+      labelNames: ['chain'],
+      registers: [this.#registry],
+      collect() {
+        this.reset();
+        for (const [chain, count] of counts()) this.inc({ chain }, count);
+      },
+    });
+  }
+
   observeRequest({ method, route, status, seconds }: MeasuredRequest): void {
     this.#requests.observe({ method: methods.has(method) ? method : '_OTHER', route, status }, seconds);
   }

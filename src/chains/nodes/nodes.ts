@@ -35,6 +35,8 @@ interface Seat<Node> {
   height: number | null;
   /** The last comparison found the same newest block as the one before, and another node ahead. */
   isStill: boolean;
+  /** Its last answer was none, or was no use. */
+  isSilent: boolean;
 }
 
 /**
@@ -57,6 +59,7 @@ export class Nodes<Node extends { readonly name: string }> {
       restsUntil: Number.NEGATIVE_INFINITY,
       height: null,
       isStill: false,
+      isSilent: false,
     }));
   }
 
@@ -74,8 +77,7 @@ export class Nodes<Node extends { readonly name: string }> {
       try {
         // An address that was not used for a while may lead to another node by now.
         if (seat !== this.#last) seat.verifiedAt = Number.NEGATIVE_INFINITY;
-        await this.#verify(seat);
-        const answer = await question(seat.node);
+        const answer = await this.#heard(seat, question);
         this.#last = seat;
         return answer;
       } catch (error) {
@@ -90,7 +92,15 @@ export class Nodes<Node extends { readonly name: string }> {
 
   /** How many nodes at different addresses there are. Those at one address have one operator. */
   get operators(): number {
-    return new Set(this.#seats.map(({ node }) => node.name)).size;
+    return operatorsOf(this.#seats);
+  }
+
+  /**
+   * How many of them have a node that follows its chain and answered when it was last asked. Nodes
+   * that no question goes to are asked with each comparison.
+   */
+  get answering(): number {
+    return operatorsOf(this.#seats.filter(({ isSilent, isStill }) => !isSilent && !isStill));
   }
 
   /**
@@ -103,8 +113,7 @@ export class Nodes<Node extends { readonly name: string }> {
     for (const seat of this.#inOrder()) {
       if (seat.node.name === than.name) continue;
       try {
-        await this.#verify(seat);
-        return await question(seat.node);
+        return await this.#heard(seat, question);
       } catch (error) {
         if (!(error instanceof ChainError) || error.isOfChain) throw error;
         failure = naming(seat.node.name, error);
@@ -119,8 +128,7 @@ export class Nodes<Node extends { readonly name: string }> {
     return Promise.all(
       this.#seats.map(async (seat) => {
         try {
-          await this.#verify(seat);
-          return await question(seat.node);
+          return await this.#heard(seat, question);
         } catch (error) {
           if (error instanceof ChainError) return error;
           throw error;
@@ -153,12 +161,25 @@ export class Nodes<Node extends { readonly name: string }> {
     const now = performance.now();
     if (!height || this.#seats.length < 2 || now - this.#comparedAt < compareEveryMs) return;
     this.#comparedAt = now;
-    const heights = await Promise.all(this.#seats.map(({ node }) => height(node).catch(() => null)));
+    const heights = await Promise.all(this.#seats.map((seat) => this.#heard(seat, height).catch(() => null)));
     const highest = Math.max(...heights.map((each) => each ?? 0));
     for (const [index, seat] of this.#seats.entries()) {
       const found = heights[index] ?? null;
       seat.isStill = found !== null && found === seat.height && highest >= found + clearLead;
       seat.height = found;
+    }
+  }
+
+  /** The answer of a verified node. Notes whether it gave one. */
+  async #heard<T>(seat: Seat<Node>, question: (node: Node) => Promise<T>): Promise<T> {
+    try {
+      await this.#verify(seat);
+      const answer = await question(seat.node);
+      seat.isSilent = false;
+      return answer;
+    } catch (error) {
+      if (error instanceof ChainError) seat.isSilent = !error.isOfChain;
+      throw error;
     }
   }
 
@@ -181,4 +202,9 @@ export class Nodes<Node extends { readonly name: string }> {
     }
     seat.verifiedAt = now;
   }
+}
+
+/** Nodes at one address have one operator. */
+function operatorsOf(seats: readonly Seat<{ readonly name: string }>[]): number {
+  return new Set(seats.map(({ node }) => node.name)).size;
 }

@@ -379,6 +379,16 @@ export interface ChainAdapter {
    * answer may be another one. Absent on chains that cannot tell.
    */
   spent?(txid: string): Promise<HotSpend | null>;
+  /**
+   * The code of what keeps payments from becoming final although the chain is read, for staff. Null
+   * while nothing does. Absent on chains where one node suffices.
+   */
+  readonly obstacle?: string | null;
+  /**
+   * How many blocks nodes have told whose transactions do not match their header, since the start.
+   * Absent on chains where each such block is refused.
+   */
+  readonly doubtfulBlocks?: number;
   /** One report for each of its nodes. Never throws. */
   check?(): Promise<readonly NodeReport[]>;
 }

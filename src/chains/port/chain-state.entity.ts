@@ -45,7 +45,7 @@ export class ChainState {
   @Property({ type: 'text', nullable: true })
   identity!: string | null;
 
-  /** Since when its node gives no answer. `failure` says why. */
+  /** Since when its nodes give no answer, or its payments wait for one. `failure` says why. */
   @Property({ type: 'timestamptz', nullable: true })
   failingSince!: Date | null;
 

@@ -220,6 +220,16 @@ export class TronAdapter implements ChainAdapter {
     return this.#nodes.ask((node) => tronSpend(node, digits, options));
   }
 
+  get doubtfulBlocks(): number {
+    return this.#doubts.count;
+  }
+
+  /** Where there are nodes of two operators, nothing is final before two of them tell the same. */
+  get obstacle(): string | null {
+    const { operators, answering } = this.#nodes;
+    return operators > 1 && answering < 2 ? 'no_second_node' : null;
+  }
+
   check(): Promise<readonly NodeReport[]> {
     const subject = { network: this.#network, hotWallet: this.#hotWallet, operators: this.#nodes.operators };
     return this.#nodes.report((node) => tronReport(node, subject));

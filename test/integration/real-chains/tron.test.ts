@@ -1,4 +1,5 @@
 import { Big } from '../../../src/base/money.ts';
+import { attention } from '../../../src/orders/read/attention.ts';
 import { call } from '../../support/chains/anvil.ts';
 import { tronFinality } from '../../support/chains/real-tron.ts';
 import { toHexAddress } from '../../support/chains/tron-node/crypto.ts';
@@ -245,12 +246,22 @@ withRealChains(() => {
         await gateway.wait(5);
       }
       expect(await status(order)).toBe('sending');
+      // Staff see why.
+      const failing = (): Promise<object[]> =>
+        gateway.query('select chain, failure from chain_state where failing_since is not null');
+      expect(await failing()).toEqual([{ chain: 'tron', failure: 'no_second_node' }]);
+      const items = await attention(gateway.app.orm.em.fork(), 100, new Date(gateway.clock.now().getTime() + 60_000));
+      expect(items).toContainEqual(
+        expect.objectContaining({ kind: 'chain_problem', subjectId: 'tron', detail: 'no_second_node' }),
+      );
       const [payout] = await gateway.payments(order);
       expect(payout?.state).toBe('sent');
       expect(await gateway.balance('TRX', order.recipient)).toBe(payout?.amount);
       gateway.chains.tron.heal();
       await gateway.settle(order);
       await expectPaid(order);
+      await gateway.tick();
+      expect(await failing()).toEqual([]);
     });
   });
 

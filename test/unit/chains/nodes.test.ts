@@ -168,6 +168,71 @@ describe('the nodes of a chain', () => {
     });
   });
 
+  describe('the operators that answer', () => {
+    const watched = (changes: Partial<NodesOptions<Named>> = {}): Nodes<Named> =>
+      open({ restMs: 0, compareEveryMs: 0, height: async (node) => (bad.has(letter(node)) ? away() : 7), ...changes });
+
+    it('are all, before any was asked', () => {
+      expect(open().answering).toBe(3);
+    });
+
+    it('lack one whose last answer was none, until it answers again', async () => {
+      const nodes = open({ restMs: 0 });
+      await ask(nodes, 'a');
+      expect(nodes.answering).toBe(2);
+      await ask(nodes);
+      expect(nodes.answering).toBe(3);
+      await expect(nodes.askAnother(a, away)).rejects.toMatchObject({ code: 'unreachable' });
+      expect(nodes.answering).toBe(1);
+      await nodes.askEach(async () => 1);
+      expect(nodes.answering).toBe(3);
+    });
+
+    it('do not lack one that tells a fact of the chain', async () => {
+      const nodes = open();
+      const fact = (): never => {
+        throw new ChainError('no_gas', 'none', { isOfChain: true });
+      };
+      await expect(ask(nodes, 'a', fact)).rejects.toMatchObject({ code: 'no_gas' });
+      expect(nodes.answering).toBe(3);
+    });
+
+    it('are found by comparisons, when no question goes to a node', async () => {
+      const nodes = watched();
+      bad = new Set(['b']);
+      expect(await ask(nodes)).toBe('a');
+      await setImmediate();
+      expect(nodes.answering).toBe(2);
+      bad.clear();
+      await ask(nodes);
+      await setImmediate();
+      expect(nodes.answering).toBe(3);
+    });
+
+    it('lack one of another chain, and one whose newest block stays the same', async () => {
+      const heights: Record<string, number> = { a: 7, b: 7, c: 7 };
+      const nodes = watched({
+        verifyEveryMs: 0,
+        height: async (node) => heights[letter(node)] ?? 0,
+        verify: async (node) => {
+          if (node === c) throw new ChainError('wrong_chain', 'another chain');
+        },
+      });
+      await ask(nodes);
+      await setImmediate();
+      expect(nodes.answering).toBe(2);
+      heights.a = 9;
+      await ask(nodes);
+      await setImmediate();
+      expect(nodes.answering).toBe(1);
+    });
+
+    it('are counted by their addresses', async () => {
+      const nodes = new Nodes<Named>({ chain: 'test', nodes: [a, { ...a }, b], verify: async () => {} });
+      expect([nodes.operators, nodes.answering]).toEqual([2, 2]);
+    });
+  });
+
   it('a chain without a node fails with a message that says so', async () => {
     const nodes = new Nodes<Named>({ chain: 'test', nodes: [], verify: async () => {} });
     await expect(ask(nodes)).rejects.toMatchObject({ code: 'no_node', retryable: false });
