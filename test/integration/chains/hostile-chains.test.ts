@@ -3,10 +3,13 @@ import { EvmAdapter } from '../../../src/chains/evm/evm-adapter.ts';
 import type { EvmNetwork } from '../../../src/chains/evm/evm-section.ts';
 import { utxoParams } from '../../../src/chains/networks/utxo-params.ts';
 import type { ChainAdapter } from '../../../src/chains/port/chain-adapter.ts';
+import { TronAdapter } from '../../../src/chains/tron/tron-adapter.ts';
+import type { TronNetwork } from '../../../src/chains/tron/tron-section.ts';
 import { UtxoAdapter } from '../../../src/chains/utxo/utxo-adapter.ts';
 import type { UtxoNetwork } from '../../../src/chains/utxo/utxo-section.ts';
 import { HostileEvm } from '../../support/chains/hostile-evm.ts';
 import type { Credit, HostileNode } from '../../support/chains/hostile-node.ts';
+import { HostileTron } from '../../support/chains/hostile-tron.ts';
 import { HostileUtxo } from '../../support/chains/hostile-utxo.ts';
 import { Dice } from '../../support/gateway/dice.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
@@ -15,10 +18,11 @@ import { type SettledGateway, startSettledGateway } from '../../support/gateway/
 const runs = Number(process.env.CHAIN_FUZZ_RUNS ?? '1');
 const firstSeed = Number(process.env.CHAIN_FUZZ_SEED ?? '7');
 const blocksOfRun = 24;
-const token = '0xdAC17F958D2ee523a2206206994597C13D831ec7';
+const tokens = { ethereum: '0xdAC17F958D2ee523a2206206994597C13D831ec7', tron: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t' };
 const hot = {
   ethereum: '0x00000000000000000000000000000000DeaDBeef',
   litecoin: 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9',
+  tron: 'TXYiRqNY9xSjpuLQhhH3UPQx6A7Lsx34gW',
 };
 
 const shared = {
@@ -31,7 +35,7 @@ function evmAdapter(node: HostileNode): ChainAdapter {
     ...shared,
     ...{ kind: 'evm', chain: 'ethereum', nodes: [node.config], chainId: 1, finality: 3, internalTransfers: 'trace' },
     ...{
-      tokens: new Map([['USDT', token]]),
+      tokens: new Map([['USDT', tokens.ethereum]]),
       maxFeePerGas: 10n ** 12n,
       maxPaymentGas: 10n ** 5n,
       maxTokenGas: 10n ** 6n,
@@ -51,8 +55,20 @@ function utxoAdapter(node: HostileNode): ChainAdapter {
   return new UtxoAdapter({ network, hotWallet: hot.litecoin, outputs });
 }
 
+function tronAdapter(node: HostileNode): ChainAdapter {
+  const network: TronNetwork = {
+    ...shared,
+    ...{ kind: 'tron', chain: 'tron', nodes: [node.config], net: 'private', genesis: node.blocks[0]?.hash ?? null },
+    ...{ finality: 3, internalTransfers: 'trace', tokens: new Map([['USDT', tokens.tron]]) },
+    ...{ twoNodesAbove: new Map(), expireAfterSec: 1_800 },
+  };
+  return new TronAdapter({ network, hotWallet: hot.tron, addresses: { indexes: async () => new Map() } });
+}
+
 interface Kind {
-  readonly chain: 'ethereum' | 'litecoin';
+  readonly chain: 'ethereum' | 'litecoin' | 'tron';
+  /** Contract of the token that plays USDT. */
+  readonly token: string | null;
   readonly orders: readonly { readonly coin: string; readonly network: string; readonly amount: number }[];
   readonly adapter: (node: HostileNode) => ChainAdapter;
   readonly node: (dice: Dice, ours: readonly string[]) => HostileNode;
@@ -62,17 +78,19 @@ interface Kind {
 const kinds: readonly Kind[] = [
   {
     chain: 'ethereum',
+    token: tokens.ethereum,
     orders: [
       { coin: 'ETH', network: 'ETH', amount: 1 },
       { coin: 'USDT', network: 'ERC20', amount: 100 },
       { coin: 'ETH', network: 'ETH', amount: 2 },
     ],
     adapter: evmAdapter,
-    node: (dice, ours) => new HostileEvm(dice, { chainId: 1, token, decimals: 6, ours }),
+    node: (dice, ours) => new HostileEvm(dice, { chainId: 1, token: tokens.ethereum, decimals: 6, ours }),
     decimals: (contract) => (contract === null ? 18 : 6),
   },
   {
     chain: 'litecoin',
+    token: null,
     orders: [
       { coin: 'LTC', network: 'LTC', amount: 1 },
       { coin: 'LTC', network: 'LTC', amount: 2 },
@@ -81,9 +99,28 @@ const kinds: readonly Kind[] = [
     node: (dice, ours) => new HostileUtxo(dice, { genesis: utxoParams('litecoin', 'main').genesis, ours }),
     decimals: () => 8,
   },
+  {
+    chain: 'tron',
+    token: tokens.tron,
+    orders: [
+      { coin: 'TRX', network: 'TRX', amount: 200 },
+      { coin: 'USDT', network: 'TRC20', amount: 100 },
+      { coin: 'TRX', network: 'TRX', amount: 300 },
+    ],
+    adapter: tronAdapter,
+    node: (dice, ours) => new HostileTron(dice, { token: tokens.tron, ours }),
+    decimals: () => 6,
+  },
 ];
 
-describe.each(kinds)('a chain with hostile blocks: $chain', ({ chain, orders, adapter, node: makeNode, decimals }) => {
+describe.each(kinds)('a chain with hostile blocks: $chain', ({
+  chain,
+  token,
+  orders,
+  adapter,
+  node: makeNode,
+  decimals,
+}) => {
   let gateway: SettledGateway;
   let node: HostileNode | undefined;
   let live: ChainAdapter | undefined;

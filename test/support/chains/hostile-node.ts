@@ -52,10 +52,9 @@ export abstract class HostileNode {
     this.#server = createServer(async (request, response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
-      const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Request | Request[];
-      const answer = Array.isArray(body) ? body.map((one) => this.#reply(one)) : this.#reply(body);
+      const body: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
       response.setHeader('Content-Type', 'application/json');
-      response.end(JSON.stringify(answer));
+      response.end(this.respond(request.url ?? '/', body));
     });
   }
 
@@ -97,6 +96,12 @@ export abstract class HostileNode {
   /** So many things, each made by one of the makers. */
   some<T>(count: number, makers: readonly (() => T)[]): T[] {
     return Array.from({ length: count }, () => this.dice.pick(makers)());
+  }
+
+  /** The text of an answer: of JSON-RPC unless the chain speaks otherwise. */
+  protected respond(_path: string, body: unknown): string {
+    const asked = body as Request | Request[];
+    return JSON.stringify(Array.isArray(asked) ? asked.map((one) => this.#reply(one)) : this.#reply(asked));
   }
 
   protected abstract answer(method: string, params: readonly unknown[]): unknown;

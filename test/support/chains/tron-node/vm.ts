@@ -16,7 +16,8 @@ export interface InternalCall {
   readonly caller: string;
   readonly to: string;
   readonly amount: bigint;
-  readonly note: 'call' | 'create' | 'suicide';
+  /** What it is for: call, create, suicide, or a stake. */
+  readonly note: string;
   readonly isRejected: boolean;
 }
 
