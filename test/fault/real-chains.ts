@@ -1,23 +1,24 @@
-// Orders between an Ethereum and a Litecoin node while workers and the signer are killed and both
+// Orders between an Ethereum, a Litecoin and a simulated Tron while workers and the signer are killed and both
 // chains reorganise; then what the chains say of every recipient. Usage: npm run torture -- chains
 // --help
 import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../../src/base/clock.ts';
 import { Big, floorTo, formatDecimal, toUnits } from '../../src/base/money.ts';
 import { findLitecoind } from '../support/chains/litecoind.ts';
 import { RealChains } from '../support/chains/real-chains.ts';
-import { type RoughChain, RoughEthereum, RoughLitecoin } from '../support/chains/rough-chains.ts';
+import { type RoughChain, RoughEthereum, RoughLitecoin, RoughTron } from '../support/chains/rough-chains.ts';
 import { readArguments, shown } from '../support/faults/arguments.ts';
 import { type Place, Torture, type TortureOrder, type Verdict } from '../support/faults/torture.ts';
 import { Dice } from '../support/gateway/dice.ts';
 
 const help = `Usage: npm run torture -- chains [options]
 
-  --orders <n>         orders each way, from Ethereum to Litecoin and back (100)
+  --orders <n>         orders each way: half of all orders, in turn between two of the three chains (100)
   --seed <n>           seed of every choice; a random one unless given
   --kill-every-ms <n>  a worker is killed about so often, and the signer every third time; 0 for never (4000)
   --keep               keep the folder with the database and the logs
 
-Starts anvil, litecoind, PostgreSQL, a signer, two workers and an api process from dist. Needs litecoind (Debian: apt-get
+Starts anvil, litecoind, two nodes of a simulated Tron, PostgreSQL, a signer, two workers and an api process from dist. Needs litecoind (Debian: apt-get
 install litecoind). The last line holds the figures. Exit code: 0 when nothing was lost, paid twice or paid wrongly.
 `;
 
@@ -32,9 +33,10 @@ if (findLitecoind() === null) throw new Error('litecoind is needed; on Debian: a
 
 const windowSec = 30;
 const createEveryMs = 150;
-const blockMs = { ethereum: 500, litecoin: 700 } as const;
+const blockMs = { ethereum: 500, litecoin: 700, tron: 600 } as const;
 const reorgEveryMs = 2_500;
 const feeJumpEveryMs = 15_000;
+const silenceEveryMs = 12_000;
 /** After the last deposit, before everything is left in peace. */
 const afterDepositsMs = 10_000;
 const quietTimeoutMs = 600_000;
@@ -59,7 +61,7 @@ const behaviours = {
 } as const;
 type Behaviour = keyof typeof behaviours;
 
-type ChainName = 'ethereum' | 'litecoin';
+type ChainName = 'ethereum' | 'litecoin' | 'tron';
 
 /**
  * What orders are made of, as the gateway lists it. Amounts are decimal text in the coin's units.
@@ -94,13 +96,18 @@ interface Sent {
   isToVanish: boolean;
 }
 
-const nodes = await RealChains.start({
-  ethereum: { finality: confirmations, replace_after_sec: 10, sweep_from: { ETH: '0.002', USDT: '5' } },
-  litecoin: { finality: confirmations, replace_after_sec: 10 },
-});
+const nodes = await RealChains.start(
+  {
+    ethereum: { finality: confirmations, replace_after_sec: 10, sweep_from: { ETH: '0.002', USDT: '5' } },
+    litecoin: { finality: confirmations, replace_after_sec: 10 },
+    tron: { expire_after_sec: 300, fees_per_day: '1000000' },
+  },
+  { tron: systemClock },
+);
 const chains: Readonly<Record<ChainName, RoughChain>> = {
   ethereum: await RoughEthereum.open(nodes.anvil, nodes.token),
   litecoin: await RoughLitecoin.open(nodes.litecoind),
+  tron: new RoughTron(nodes.tron.chain),
 };
 const counts = { kills: 0, signer_kills: 0, reorgs: 0 };
 const torture = await Torture.open<Made>({
@@ -125,7 +132,11 @@ await signer.ready();
 const hot = await torture.prepare(async ({ settlement }) => {
   const walletOf = async (chain: ChainName): Promise<string> =>
     (await settlement?.adapters.get(chain)?.hotWallet())?.address ?? '';
-  return { ethereum: await walletOf('ethereum'), litecoin: await walletOf('litecoin') };
+  return {
+    ethereum: await walletOf('ethereum'),
+    litecoin: await walletOf('litecoin'),
+    tron: await walletOf('tron'),
+  };
 });
 
 async function assetOf(coin: string, network: string, chain: ChainName): Promise<Asset> {
@@ -143,7 +154,19 @@ await torture.rows('update currency set min_confirmations = $1', [confirmations]
 const ether = await assetOf('ETH', 'ETH', 'ethereum');
 const token = await assetOf('USDT', 'ERC20', 'ethereum');
 const litecoin = await assetOf('LTC', 'LTC', 'litecoin');
-const assets = [ether, token, litecoin] as const;
+const tronCoin = await assetOf('TRX', 'TRX', 'tron');
+// The gateway knows the contract by the file of networks.
+const tronToken = { ...(await assetOf('USDT', 'TRC20', 'tron')), contract: nodes.tron.token };
+const assets = [ether, token, litecoin, tronCoin, tronToken] as const;
+/** What orders exchange, in turn. No pair has one coin on both sides. */
+const routes: readonly (readonly [from: readonly Asset[], to: readonly Asset[]])[] = [
+  [[ether, token], [litecoin]],
+  [[litecoin], [tronCoin, tronToken]],
+  [[tronCoin, tronToken], [ether]],
+  [[litecoin], [ether, token]],
+  [[tronCoin, tronToken], [litecoin]],
+  [[ether], [tronCoin, tronToken]],
+];
 
 await nodes.fund(hot);
 // So many payments can be made between two blocks.
@@ -156,7 +179,8 @@ await torture.start(2);
 const sent: Sent[] = [];
 
 async function createOrder(index: number, dice: Dice): Promise<void> {
-  const [from, to] = index % 2 === 0 ? [dice.pick([ether, token]), litecoin] : [litecoin, dice.pick([ether, token])];
+  const [sources, targets] = routes[index % routes.length] ?? [[ether], [litecoin]];
+  const [from, to] = [dice.pick(sources), dice.pick(targets)];
   const rateType = dice.chance(0.4) ? 'fixed' : 'float';
   const behaviour = dice.weighted(behaviours);
   const recipient = chains[to.chain].newAddress(dice);
@@ -208,7 +232,7 @@ async function createOrder(index: number, dice: Dice): Promise<void> {
       plan(early, expected);
       return plan(early + later, expected.times(place < 0.5 ? '1' : part));
     case 'wrong coin': {
-      const asset = from === ether ? token : from === token ? ether : litecoin;
+      const asset = assets.find((other) => other.chain === from.chain && other !== from) ?? litecoin;
       return plan(early, new Big(asset.minAmount).times('1.2'), { asset });
     }
     case 'late':
@@ -267,10 +291,10 @@ async function killProcesses(): Promise<void> {
 async function reorganise(): Promise<void> {
   const dice = new Dice(seed + 2);
   await torture.often(reorgEveryMs, dice, async () => {
-    const name = dice.pick(['ethereum', 'litecoin'] as const);
+    const name = dice.pick(['ethereum', 'litecoin', 'tron'] as const);
     const depth = dice.chance(0.5) ? 1 : maxReorg;
     // What the hot wallet sent may be gone from the node, so that it must be sent again.
-    const forgets = name === 'ethereum' && dice.chance(0.4) ? hot.ethereum : null;
+    const forgets = name !== 'litecoin' && dice.chance(0.4) ? hot[name] : null;
     await chains[name].reorganise({ depth, forgets });
     counts.reorgs += 1;
   });
@@ -296,6 +320,18 @@ async function raiseFees(): Promise<void> {
   await torture.often(feeJumpEveryMs, dice, () =>
     nodes.anvil.setBaseFee(BigInt(Math.floor(dice.between(4, 12))) * 10n ** 9n),
   );
+}
+
+/** One of the two nodes of Tron gives no answer for a while. Nothing is final meanwhile. */
+async function silenceNodes(): Promise<void> {
+  const dice = new Dice(seed + 5);
+  await torture.often(silenceEveryMs, dice, async () => {
+    const node = dice.pick(nodes.tron.nodes);
+    node.faults = { transport: dice.pick([429, 'busy', 'half'] as const) };
+    await sleep(dice.between(500, 4_000));
+    nodes.tron.heal();
+  });
+  nodes.tron.heal();
 }
 
 async function mine(name: ChainName): Promise<void> {
@@ -436,12 +472,12 @@ async function paymentsMade(): Promise<Record<string, number>> {
   return Object.fromEntries(made.map(({ name, count }) => [name, count]));
 }
 
-const mining = [mine('ethereum'), mine('litecoin')];
+const mining = [mine('ethereum'), mine('litecoin'), mine('tron')];
 await torture.run({
   orders: orderCount,
   createEveryMs,
   createOrder,
-  troubles: [killProcesses, reorganise, spendTwice, raiseFees],
+  troubles: [killProcesses, reorganise, spendTwice, raiseFees, silenceNodes],
   afterDepositsMs,
   quietTimeoutMs,
 });

@@ -239,9 +239,9 @@ describe('a payment', () => {
     expect(await status(order)).toBe('completed');
   });
 
-  // The fee is 0.001 TRX. Ten times 1.5 USDT are 115 TRX, and ten times the fee of TRX are 15.
+  // The fee is 0.001 TRX. Ten times 3 USDT are 230 TRX, and ten times the fee of TRX are 15.
   it("takes a token's transaction at ten times the token's fee, and not above", async () => {
-    faults.feeFactor = 150_000n;
+    faults.feeFactor = 300_000n;
     const order = await gateway.order();
     await confirm(order);
     expect(await payments(order)).toMatchObject([{ state: 'ready', problem: 'fee_too_high' }]);

@@ -5,6 +5,8 @@ import { parseCoins } from '../../../src/chains/utxo/utxo-amount.ts';
 import type { Dice } from '../gateway/dice.ts';
 import type { Anvil } from './anvil.ts';
 import { type Litecoind, NoRival } from './litecoind.ts';
+import { toBase58, toHexAddress } from './tron-node/crypto.ts';
+import type { TronChain } from './tron-node.ts';
 
 /** How the newest blocks are replaced. */
 export interface Reorganisation {
@@ -19,7 +21,7 @@ export interface Reorganisation {
 }
 
 /**
- * A real node in rough hands, which do one thing to it at a time. What is asked of it is what the
+ * A node in rough hands, which do one thing to it at a time. What is asked of it is what the
  * chain itself says.
  */
 export interface RoughChain {
@@ -209,5 +211,56 @@ export class RoughLitecoin implements RoughChain {
   async #confirmations(txid: string): Promise<number> {
     const { confirmations } = await this.#litecoind.rpc<{ confirmations: string }>('gettransaction', txid);
     return Number.parseInt(confirmations, 10);
+  }
+}
+
+/** Time between two blocks while the chain is ahead of the clock. Reorganisations make it so. */
+const catchUpMs = 100;
+
+/** A simulated Tron. Its blocks follow the clock of this machine. */
+export class RoughTron implements RoughChain {
+  readonly #chain: TronChain;
+
+  constructor(chain: TronChain) {
+    this.#chain = chain;
+  }
+
+  newAddress(dice: Dice): string {
+    return toBase58(`41${Buffer.from(dice.bytes(20)).toString('hex')}`);
+  }
+
+  pay(to: string, amount: bigint, contract: string | null): Promise<string> {
+    return this.#chain.pay(to, contract, amount);
+  }
+
+  async mine(): Promise<void> {
+    const now = Date.now();
+    if (now > this.#chain.head.header.timestamp) this.#chain.setTime(now);
+    await this.#chain.mine(1, catchUpMs);
+  }
+
+  async reorganise({ depth, doubleSpends = null, forgets = null }: Reorganisation): Promise<boolean> {
+    const { blocks } = this.#chain;
+    const isRecent = blocks
+      .slice(-depth)
+      .some(({ transactions }) => transactions.some(({ tx }) => tx.txid === doubleSpends));
+    const isWithin = doubleSpends !== null && (isRecent || this.#chain.pool.has(doubleSpends));
+    await this.#chain.reorg(depth, depth + 1);
+    // No chain of this kind has double spends: a transaction is forgotten, and expires.
+    if (isWithin) this.#chain.pool.delete(doubleSpends);
+    const forgotten = forgets === null ? null : toHexAddress(forgets);
+    for (const { txid, call } of [...this.#chain.pool.values()]) if (call.owner === forgotten) this.#chain.drop(txid);
+    return isWithin && this.#chain.blockOf(doubleSpends) === null;
+  }
+
+  async isMined(txid: string): Promise<boolean> {
+    const mined = this.#chain.blockOf(txid)?.transactions.find(({ tx }) => tx.txid === txid);
+    return mined?.outcome.result === 'SUCCESS';
+  }
+
+  async balances(addresses: readonly string[], contract: string | null): Promise<ReadonlyMap<string, bigint>> {
+    const balances = new Map<string, bigint>();
+    for (const address of addresses) balances.set(address, await this.#chain.balance(address, contract));
+    return balances;
   }
 }
