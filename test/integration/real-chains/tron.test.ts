@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { Big } from '../../../src/base/money.ts';
 import { attention } from '../../../src/orders/read/attention.ts';
 import { call } from '../../support/chains/anvil.ts';
@@ -5,6 +7,7 @@ import { tronFinality } from '../../support/chains/real-tron.ts';
 import { toHexAddress } from '../../support/chains/tron-node/crypto.ts';
 import type { TronFaults } from '../../support/chains/tron-node/faults.ts';
 import { toEvm } from '../../support/chains/tron-node/vm.ts';
+import { builtScript } from '../../support/gateway/built-process.ts';
 import {
   type RealCoin,
   type RealGateway,
@@ -27,6 +30,24 @@ withRealChains(() => {
     await gateway.mine('tron', tronFinality + 1);
     await gateway.tick();
     expect(await gateway.differences()).toEqual([]);
+  });
+
+  it('chain list shows how far Tron is read, by which worker, and how internal transfers are found', async () => {
+    await gateway.wait(31);
+    const { PATH = '', HOME = '', TEST_DATA_DIR: DATA_DIR = '' } = process.env;
+    const environment = { PATH, HOME, DATA_DIR, DATABASE_URL: gateway.databaseUrl };
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [builtScript('surfaces/cli/main.js'), 'chain', 'list', '--json'],
+      { env: { ...environment, ...gateway.chains.environment } },
+    );
+    const { chains } = JSON.parse(stdout) as { chains: { chain: string }[] };
+    const height = gateway.chains.tron.chain.head.header.number;
+    expect(chains.find(({ chain }) => chain === 'tron')).toEqual({
+      ...{ chain: 'tron', height, head: height, behind: 0, problem: null, since: null },
+      ...{ internal_transfers: 'trace', worker: expect.stringMatching(/^[0-9a-f-]{36}$/) },
+      scanned_at: expect.stringMatching(/^\d{4}-.*Z$/),
+    });
   });
 
   const status = async (order: RealOrder): Promise<string> => (await gateway.show(order)).status;
