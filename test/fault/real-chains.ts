@@ -1,6 +1,6 @@
-// Orders between an Ethereum, a Litecoin and a simulated Tron while workers and the signer are killed and both
-// chains reorganise; then what the chains say of every recipient. Usage: npm run torture -- chains
-// --help
+// Orders between an Ethereum, a Litecoin and a simulated Tron while workers and the signer are killed
+// and the chains reorganise; then what the chains say of every recipient. Usage: npm run torture --
+// chains --help
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/base/clock.ts';
 import { Big, floorTo, formatDecimal, toUnits } from '../../src/base/money.ts';

@@ -21,7 +21,7 @@ const notRefused = new Set(['conflict', 'expired']);
 
 /**
  * Records that sources cannot be swept, and extends the pause until each is tried again. Staff see
- * those that last as items of attention.
+ * lasting refusals as items of attention.
  *
  * @param leastSec The pause is no shorter.
  */
@@ -85,7 +85,7 @@ const isLeft: Readonly<Record<ChainTraits['ledger'], string>> = {
 /**
  * Removes the refusals of a chain whose coins are swept by now, or are not swept any more.
  *
- * @param coins Those that are swept.
+ * @param coins The coins that the settings have swept.
  */
 export async function forgetEndedRefusals(
   em: EntityManager,
