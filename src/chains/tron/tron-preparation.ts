@@ -8,7 +8,7 @@ import type { TronHeader } from './tron-answer.ts';
 import type { Reach, TronNode } from './tron-node.ts';
 import type { TronNetwork } from './tron-section.ts';
 import type { TronPrices } from './tron-state.ts';
-import { tryTransfer } from './tron-trial.ts';
+import { newHolder, tryTransfer } from './tron-trial.ts';
 import {
   digitsOf,
   encodePayload,
@@ -44,6 +44,12 @@ interface Plan {
   readonly fee: bigint;
   /** The sender's coins without those promised to other payments. */
   readonly coins: bigint;
+}
+
+/** What a fee depends on besides its transaction. */
+interface Terms {
+  readonly prices: TronPrices;
+  readonly held: Held;
 }
 
 /** A token's energy may grow until its block: its penalty follows the load of its contract. */
@@ -118,47 +124,60 @@ export class TronPreparation {
       const has = `${sender.address} has ${tokens} of ${intent.amount} of ${intent.contract}`;
       throw refused('insufficient_funds', has);
     }
-    const prices = await node.prices();
+    const terms: Terms = { prices: await node.prices(), held };
     const { feeLimit, fee } =
       intent.contract === null
-        ? { feeLimit: 0n, fee: await this.#coinFee(node, sender, intent, prices) }
-        : await this.#tokenFee(node, sender, intent, prices);
+        ? { feeLimit: 0n, fee: await this.#coinFee(node, sender, intent, terms) }
+        : await this.#tokenFee(node, sender, intent, terms);
     return { sender, head, isOwnSweep, feeLimit, fee, coins };
   }
 
   /** The fee of sending coins. A recipient that does not exist yet is made by the transfer. */
-  async #coinFee(node: TronNode, sender: Sender, intent: PaymentIntent, prices: TronPrices): Promise<bigint> {
+  async #coinFee(node: TronNode, sender: Sender, intent: PaymentIntent, terms: Terms): Promise<bigint> {
     const recipient = await node.account(digitsOf(intent.to), 'newest');
     if (recipient?.isContract) throw refused('would_fail', 'the chain sends no coins to a contract');
-    if (recipient === null) return prices.newAccount + prices.newAccountBandwidth;
-    return this.#bandwidthFee(node, sender, txOf(sender, intent), prices);
+    if (recipient === null) return terms.prices.newAccount + terms.prices.newAccountBandwidth;
+    return this.#bandwidthFee(node, sender, txOf(sender, intent), terms);
   }
 
   async #tokenFee(
     node: TronNode,
     sender: Sender,
     intent: PaymentIntent,
-    prices: TronPrices,
+    terms: Terms,
   ): Promise<{ readonly feeLimit: bigint; readonly fee: bigint }> {
     const tx = txOf(sender, intent);
-    const energy = await tryTransfer(node, tx);
-    const feeLimit = (energy * prices.energy * energyMargin.of) / energyMargin.in;
-    if (feeLimit > prices.maxFeeLimit) throw refused('would_fail', 'the token takes more energy than the chain allows');
-    return { feeLimit, fee: feeLimit + (await this.#bandwidthFee(node, sender, tx, prices)) };
+    const energy = await this.#energy(node, intent, tx);
+    const { energy: price, maxFeeLimit } = terms.prices;
+    const feeLimit = (energy * price * energyMargin.of) / energyMargin.in;
+    if (feeLimit > maxFeeLimit) throw refused('would_fail', 'the token takes more energy than the chain allows');
+    return { feeLimit, fee: feeLimit + (await this.#bandwidthFee(node, sender, tx, terms)) };
   }
 
   /**
-   * What the bytes of a transaction cost. A deposit address sends nothing else, so that its free
-   * bytes are there for the sweep. Those of the hot wallet may be gone by then.
+   * The energy of a token's transfer. For a payout it is at least that of one to a new holder, which
+   * costs twice as much. The recipient may have moved its tokens on when a block takes the payout.
+   */
+  async #energy(node: TronNode, { from }: PaymentIntent, tx: ReturnType<typeof txOf>): Promise<bigint> {
+    const energy = await tryTransfer(node, tx);
+    if (from !== null) return energy;
+    const toNew = await tryTransfer(node, { ...tx, to: newHolder() });
+    return toNew > energy ? toNew : energy;
+  }
+
+  /**
+   * What the bytes of a transaction cost. The free bytes of a deposit address are there for its
+   * sweep, unless another payment from it is under way. Those of the hot wallet may be gone by then.
    */
   async #bandwidthFee(
     node: TronNode,
     sender: Sender,
     tx: Pick<TronTx, 'owner' | 'contract' | 'to' | 'amount'>,
-    prices: TronPrices,
+    { prices, held }: Terms,
   ): Promise<bigint> {
     const bytes = BigInt(mostBandwidthOf(tx));
-    if (sender.address !== this.#options.hotWallet) {
+    const isAlone = ![...held.keys()].some((reserved) => isReservedFrom(reserved, sender.address));
+    if (sender.address !== this.#options.hotWallet && isAlone) {
       const { freeBandwidth, bandwidth } = await node.resources(sender.digits);
       if (freeBandwidth >= bytes || bandwidth >= bytes) return 0n;
     }

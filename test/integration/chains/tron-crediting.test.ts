@@ -1,16 +1,25 @@
 import { randomUUID } from 'node:crypto';
-import { ChainError, type PaymentIntent, type Transfer } from '../../../src/chains/port/chain-adapter.ts';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import {
+  ChainError,
+  type PaymentIntent,
+  type SignedTx,
+  type Transfer,
+} from '../../../src/chains/port/chain-adapter.ts';
 import { TronAdapter } from '../../../src/chains/tron/tron-adapter.ts';
-import { decodePayload } from '../../../src/chains/tron/tron-tx.ts';
-import { describeWithAnvil } from '../../support/chains/anvil.ts';
+import { txidOf } from '../../../src/chains/tron/tron-proof.ts';
+import { decodePayload, digitsOf, encodeTronTx } from '../../../src/chains/tron/tron-tx.ts';
+import { call, describeWithAnvil } from '../../support/chains/anvil.ts';
 import { type TronHarness, tronHarness } from '../../support/chains/tron-harness.ts';
-import { toHexAddress } from '../../support/chains/tron-node/crypto.ts';
+import { keyOf, toBase58, toHexAddress } from '../../support/chains/tron-node/crypto.ts';
+import type { TronFaults } from '../../support/chains/tron-node/faults.ts';
 import type { TronNode } from '../../support/chains/tron-node.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of a node, which the lies change.
 type Answer = any;
 
 const limit = 1_000n;
+const away = { transport: 503 } as const;
 let bench: TronHarness;
 let address: string;
 
@@ -56,8 +65,6 @@ describeWithAnvil('large deposits on Tron', () => {
     };
   };
   const coins = (amount: bigint) => (): Promise<string> => bench.chain.pay(address, null, amount);
-  const away = { transport: 503 } as const;
-
   it('count with an honest second node', async () => {
     expect(await found(bench.nodes, pay(limit + 1n))).toEqual([limit + 1n]);
     expect(await found(bench.nodes, coins(limit + 1n))).toEqual([limit + 1n]);
@@ -72,6 +79,59 @@ describeWithAnvil('large deposits on Tron', () => {
     bench.nodes[1].faults = away;
     expect(await found(bench.nodes, atLimit())).toEqual(expect.any(Array));
     expect(await found(bench.nodes, above())).toEqual(expect.any(String));
+  });
+
+  it('need a second node when they come in parts, in one scan each', async () => {
+    const adapter = adapterOf(bench.nodes);
+    const scan = async (make: () => Promise<unknown>): Promise<unknown> => {
+      const cursor = await bench.adapter.start((await bench.adapter.head()).height);
+      await make();
+      await bench.mine(1);
+      return adapter.scan(cursor, 100).then(
+        ({ blocks }) => blocks.flatMap(({ transfers }) => transfers.filter(isOurs).map(({ amount }) => amount)),
+        (error: ChainError) => error.code,
+      );
+    };
+    bench.nodes[1].faults = away;
+    const [half] = [limit / 2n];
+    for (const make of [pay, (amount: bigint) => coins(amount)]) {
+      bench.nodes[1].faults = away;
+      expect(await scan(make(half))).toEqual([half]);
+      expect(await scan(make(half))).toEqual([half]);
+      expect(await scan(make(1n))).toBe('unreachable');
+      bench.nodes[1].faults = {};
+      expect(await scan(make(1n))).toEqual([1n]);
+    }
+    bench.nodes[0].faults = { log: (log) => ({ ...log, data: 'f'.repeat(2).padStart(64, '0') }) };
+    expect(await scan(pay(5n))).toBe('nodes_disagree');
+  });
+
+  it('that a node adds to a block are not read, also while the second node is away', async () => {
+    const { chain, nodes, hot } = bench;
+    const raw = encodeTronTx({
+      ...{ refBlockBytes: '0000', refBlockHash: '0'.repeat(16), expiresAtMs: Date.now(), builtAtMs: Date.now() },
+      ...{ feeLimit: 0n, owner: digitsOf(hot), contract: null, to: digitsOf(address), amount: 5n },
+    });
+    const txID = txidOf(raw);
+    const entry = { txID, raw_data_hex: bytesToHex(raw), ret: [{ contractRet: 'SUCCESS' }] };
+    nodes[0].faults = {
+      rewrite: (path, answer: Answer) => {
+        if (/getblock$/.test(path) && answer.transactions)
+          return { ...answer, transactions: [...answer.transactions, entry] };
+        if (!Array.isArray(answer) || answer.length === 0) return answer;
+        const { blockNumber, blockTimeStamp } = answer[0] as Answer;
+        return [...answer, { id: txID, blockNumber, blockTimeStamp }];
+      },
+    };
+    const adapter = adapterOf(nodes);
+    const cursor = await bench.adapter.start(chain.head.header.number);
+    await chain.pay(address, null, 7n);
+    await bench.mine(1);
+    nodes[1].faults = away;
+    for (let time = 1; time <= 3; time += 1) await expect(adapter.scan(cursor, 9)).rejects.toBeInstanceOf(ChainError);
+    nodes[1].faults = {};
+    const { blocks } = await adapter.scan(cursor, 9);
+    expect(blocks.flatMap(({ transfers }) => transfers).map(({ amount }) => amount)).toEqual([7n]);
   });
 
   it('do not count while the second node is behind or tells something else', async () => {
@@ -228,6 +288,127 @@ describeWithAnvil('the preparation of payments of tokens on Tron', () => {
   it('leaves room for a fifth more energy, and not for much more', async () => {
     expect(await state(115n)).toBe(true);
     expect(await state(125n)).toBe(false);
+  });
+
+  const intentOf = (changes: Partial<PaymentIntent> = {}): PaymentIntent => ({
+    ...{ id: randomUUID(), attempt: 1, from: null, contract: bench.token, tag: null, amount: 5n },
+    ...{ to: bench.address(), ...changes },
+  });
+
+  it('pays a holder whose tokens leave between the trial and the block', async () => {
+    const { chain, token, adapter } = bench;
+    const holder = keyOf(`holder ${randomUUID()}`);
+    const to = toBase58(holder.address);
+    await chain.pay(to, token, 9n);
+    await chain.pay(to, null, 100_000_000n);
+    await chain.mine();
+    const payment = intentOf({ to });
+    const tx = await bench.sign(payment, await adapter.prepare(payment, new Map()));
+    await chain.pay(bench.address(), token, 9n, { from: holder });
+    await chain.mine();
+    await adapter.broadcast(tx);
+    await chain.mine(1 + chain.solidLag);
+    expect(await adapter.status(tx)).toMatchObject({ state: 'mined', success: true, final: true });
+    expect(await chain.balance(to, token)).toBe(5n);
+  });
+
+  it('gives energy for a new holder to payouts, and not to sweeps', async () => {
+    const { chain, token, adapter, hot } = bench;
+    const [holder, from] = [bench.address(), await bench.wallet.deposit(7)];
+    for (const one of [holder, from]) await chain.pay(one, token, 1_000n);
+    await chain.pay(from, null, 100_000_000n);
+    await chain.mine(1 + chain.solidLag);
+    const limitOf = async (payment: PaymentIntent): Promise<bigint> =>
+      decodePayload((await adapter.prepare(payment, new Map())).payload).tx.feeLimit;
+    const toNew = await limitOf(intentOf());
+    expect(await limitOf(intentOf({ to: holder }))).toBe(toNew);
+    expect(await limitOf(intentOf({ from: [from], to: hot, amount: 1_000n }))).toBeLessThan(toNew);
+  });
+
+  it('takes a token with a fee for another amount, and lets one set it after that', async () => {
+    const { chain, token, adapter } = bench;
+    const holder = bench.address();
+    await chain.pay(holder, token, 1_000n);
+    await chain.mine();
+    const payments = [intentOf({ amount: 1_000n, to: holder }), intentOf({ amount: 1_000n })];
+    const signed: SignedTx[] = [];
+    for (const one of payments) signed.push(await bench.sign(one, await adapter.prepare(one, new Map())));
+    await chain.call(token, call('setFee', 100n));
+    await chain.mine();
+    await expect(adapter.prepare(intentOf({ amount: 1_000n }), new Map())).rejects.toMatchObject({
+      code: 'token_refused',
+    });
+    for (const tx of signed) await adapter.broadcast(tx);
+    await chain.mine();
+    await chain.call(token, call('setFee', 0n));
+    await chain.mine(1 + chain.solidLag);
+    const [toHolder, toNew] = [
+      await adapter.status(signed[0] as SignedTx),
+      await adapter.status(signed[1] as SignedTx),
+    ];
+    // The fee is a second transfer. The energy of a new holder has room for it, where the recipient
+    // is none.
+    expect(toHolder).toMatchObject({ state: 'mined', success: false, problem: 'short_transfer' });
+    expect(toNew).toMatchObject({ state: 'mined', success: false });
+    expect(toNew).not.toHaveProperty('problem');
+  });
+
+  it('is refused for good by two nodes, and not by one that lies or one that is alone', async () => {
+    const { chain, token, nodes } = bench;
+    const [one, other] = nodes;
+    const refusal = async (asked: readonly TronNode[]): Promise<unknown> =>
+      adapterOf(asked)
+        .prepare(intentOf(), new Map())
+        .then(
+          () => 'prepared',
+          ({ code, isOfChain }: ChainError) => [code, isOfChain],
+        );
+    const saysNo: TronFaults = {
+      rewrite: (path, answer: Answer) =>
+        /wallet\/triggerconstantcontract$/.test(path)
+          ? { ...answer, result: { result: true, message: '6e6f' } }
+          : answer,
+    };
+    one.faults = saysNo;
+    expect(await refusal(nodes)).toEqual(['unconfirmed_refusal', true]);
+    expect(await refusal([one])).toEqual(['would_fail', true]);
+    other.faults = away;
+    expect(await refusal(nodes)).toEqual(['unconfirmed_refusal', true]);
+    for (const node of nodes) node.faults = {};
+    await chain.call(token, call('setPaused', true));
+    await chain.mine();
+    expect(await refusal(nodes)).toEqual(['would_fail', true]);
+    other.faults = away;
+    expect(await refusal(nodes)).toEqual(['unconfirmed_refusal', true]);
+    other.faults = {};
+    await chain.call(token, call('setPaused', false));
+    await chain.mine();
+    expect(await refusal(nodes)).toBe('prepared');
+  });
+
+  it('counts the free bytes of an address for one of its sweeps', async () => {
+    const { chain, token, adapter, hot, wallet } = bench;
+    const from = await wallet.deposit(8);
+    await chain.pay(from, token, 1_000n);
+    await chain.pay(from, null, 100_000_000n);
+    await chain.mine(1 + chain.solidLag);
+    const tokens = intentOf({ from: [from], to: hot, amount: 1_000n });
+    const coins = (amount: bigint): PaymentIntent => intentOf({ from: [from], to: hot, contract: null, amount });
+    const first = await adapter.prepare(tokens, new Map());
+    const promised = { contract: token, amount: 1_000n, fee: first.fee };
+    const held = new Map(first.reserves.map((reserved) => [reserved, promised]));
+    const bytes = 267_000n;
+    expect((await adapter.prepare(coins(50_000_000n), new Map())).fee).toBe(0n);
+    expect((await adapter.prepare(coins(50_000_000n), held)).fee).toBeGreaterThanOrEqual(bytes);
+    await adapter.broadcast(await bench.sign(tokens, first));
+    await chain.mine(1 + chain.solidLag);
+    const rest = await chain.balance(from);
+    const second = await adapter.prepare(coins(rest), new Map());
+    expect(second.fee).toBeGreaterThanOrEqual(bytes);
+    const sweep = coins(rest);
+    await adapter.broadcast(await bench.sign(sweep, await adapter.prepare(sweep, new Map())));
+    await chain.mine();
+    expect(await chain.balance(from)).toBeLessThan(bytes);
   });
 
   it('refuses coins to a contract, and a wallet with another key', async () => {
