@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { OwnAddresses } from '../addresses/own-addresses.ts';
 import { blockToleranceSec } from '../networks/networks.ts';
 import { HttpNode, type HttpNodeOptions } from '../nodes/http-node.ts';
@@ -27,7 +28,7 @@ import {
 import { txidDigits } from '../port/txid.ts';
 import { RootDoubts } from './root-doubts.ts';
 import { LoneWord, refuseUnlike } from './second-node.ts';
-import { balancesOf } from './tron-balances.ts';
+import { balancesOf, type FinalBalances, finalBalancesOf } from './tron-balances.ts';
 import { type BlockReading, readScannedBlock, TronBlockSource } from './tron-block-source.ts';
 import { usualCosts } from './tron-costs.ts';
 import { chainFault } from './tron-facts.ts';
@@ -145,19 +146,23 @@ export class TronAdapter implements ChainAdapter {
     });
   }
 
-  finalBalances(
-    addresses: readonly string[],
-    contract: string | null,
-  ): Promise<{ readonly block: BlockRef; readonly amounts: readonly bigint[] }> {
+  /**
+   * Where deposits of coins need a second node, it must tell the same: a balance that no deposit
+   * explains is credited.
+   */
+  finalBalances(addresses: readonly string[], contract: string | null): Promise<FinalBalances> {
+    const needsSecond = contract === null && this.#nodes.operators > 1 && this.#loneWord.isLimited({ contract });
     return this.#nodes.ask(async (node) => {
-      let block = (await node.head('solid')).ref;
+      if (!needsSecond) return finalBalancesOf(node, addresses, contract);
       for (let look = 1; look <= maxLooks; look += 1) {
-        const amounts = await balancesOf(node, addresses, contract, 'solid');
-        // No call names a block. All balances are of one block when it is the newest final one
-        // before and after.
-        const after = (await node.head('solid')).ref;
-        if (after.hash === block.hash) return { block, amounts };
-        block = after;
+        const [one, other] = await Promise.all([
+          finalBalancesOf(node, addresses, contract),
+          this.#nodes.askAnother(node, (second) => finalBalancesOf(second, addresses, contract)),
+        ]);
+        if (one.block.hash !== other?.block.hash) continue;
+        if (isDeepStrictEqual(one.amounts, other.amounts)) return one;
+        const message = `two nodes tell different balances of block ${one.block.height}: take the one that is wrong out of nodes`;
+        throw new ChainError('nodes_disagree', message, { isOfChain: true });
       }
       throw unsettled();
     });

@@ -155,8 +155,9 @@ export class TronPreparation {
   }
 
   /**
-   * The energy of a token's transfer. For a payout it is at least that of one to a new holder, which
-   * costs twice as much. The recipient may have moved its tokens on when a block takes the payout.
+   * The energy of a token's transfer. For a payout it is at least that of one to a new holder,
+   * which costs twice as much. The recipient may have moved its tokens on before the payout's
+   * block.
    */
   async #energy(node: TronNode, { from }: PaymentIntent, tx: ReturnType<typeof txOf>): Promise<bigint> {
     const energy = await tryTransfer(node, tx);
@@ -167,7 +168,8 @@ export class TronPreparation {
 
   /**
    * What the bytes of a transaction cost. The free bytes of a deposit address are there for its
-   * sweep, unless another payment from it is under way. Those of the hot wallet may be gone by then.
+   * sweep, unless another payment from it is under way. Those of the hot wallet may be gone by
+   * then.
    */
   async #bandwidthFee(
     node: TronNode,

@@ -22,8 +22,8 @@ export interface TronTransactionsOptions {
 }
 
 /**
- * Prices of the chain in November 2026, in sun. They refuse nothing. They keep a gateway that states
- * no fees from burning coins that no limit counts.
+ * Prices of the chain in November 2026, in sun. They refuse nothing. They keep a gateway that
+ * states no fees from burning coins that no limit counts.
  */
 const known = { byte: 1_000n, newAccount: 1_100_000n } as const;
 
@@ -58,7 +58,7 @@ export class TronTransactions implements TransactionSigner {
     return {
       faults: this.#faults(chain, intent, tx, payload),
       builtAtMs: payload.tx.builtAtMs,
-      leastCounted: intent.from === null ? usualFee(payload.tx) : 0n,
+      leastCounted: intent.from === null ? mostFee(payload.tx) : 0n,
       sign: () => signTronTx(payload.tx, this.#keys.secp256k1(payload.path).privateKey),
     };
   }
@@ -135,8 +135,8 @@ function paidAmount({ from, contract, amount }: PaymentIntent, fee: bigint): big
   return from !== null && contract === null ? amount - fee : amount;
 }
 
-/** The most that a payment costs by the known prices. The recipient of coins may be a new account. */
-function usualFee(tx: TronTx): bigint {
+/** The most that a payment costs by the known prices. Coins may go to a new account. */
+function mostFee(tx: TronTx): bigint {
   const bytes = BigInt(mostBandwidthOf(tx)) * known.byte;
   return tx.contract === null && known.newAccount > bytes ? known.newAccount : tx.feeLimit + bytes;
 }

@@ -121,8 +121,8 @@ function internalTransfers({ txid, internals }: TronInfo): Transfer[] {
     if (asBoolean(call.rejected, 'rejection of an internal transaction') || staking.test(note)) continue;
     const amount = coinsOf(call);
     if (amount === 0n) continue;
-    // A later version of the chain may bring a new kind. It must not stop the scan, also when it has
-    // another recipient than an address.
+    // A later version of the chain may bring a new kind. It must not stop the scan, also when its
+    // recipient is no address.
     const isKnown = moving.has(note);
     if (!isKnown && !isDigits(call.transferTo_address)) continue;
     const to = asDigits(call.transferTo_address, 'recipient of an internal transaction');

@@ -134,6 +134,36 @@ describeWithAnvil('large deposits on Tron', () => {
     expect(blocks.flatMap(({ transfers }) => transfers).map(({ amount }) => amount)).toEqual([7n]);
   });
 
+  it('are not found by a balance that one node alone tells', async () => {
+    const { chain, nodes, token } = bench;
+    const [one, other] = nodes;
+    const adapter = adapterOf(nodes);
+    await chain.pay(address, null, 9n);
+    await bench.mine(1 + chain.solidLag);
+    const honest = await adapter.finalBalances([address], null);
+    expect(honest.amounts).toEqual([await chain.balance(address)]);
+    const asksTwice = async (contract: string | null): Promise<unknown> =>
+      adapterOf(nodes)
+        .finalBalances([address], contract)
+        .then(
+          ({ amounts }) => amounts,
+          ({ code }: ChainError) => code,
+        );
+    const invents: TronFaults = {
+      rewrite: (path, answer: Answer) =>
+        /walletsolidity\/getaccount$/.test(path) ? { ...answer, balance: 9_000_000_000 } : answer,
+    };
+    one.faults = invents;
+    expect(await asksTwice(null)).toBe('nodes_disagree');
+    other.faults = away;
+    expect(await asksTwice(null)).toBe('busy');
+    // Coins of tokens that no deposit explains are never credited.
+    expect(await asksTwice(token)).toEqual([await chain.balance(address, token)]);
+    other.faults = { solidShift: -1 };
+    one.faults = {};
+    expect(await asksTwice(null)).toBe('unsettled_answer');
+  });
+
   it('do not count while the second node is behind or tells something else', async () => {
     bench.nodes[1].faults = { lag: 1 };
     // The scan goes on with the node that is behind, up to its own head.
