@@ -106,7 +106,8 @@ export class TronPreparation {
 
   async sweepCost(node: TronNode, intent: PaymentIntent): Promise<SweepCost> {
     const { fee, coins, isOwnSweep } = await this.#plan(node, intent, new Map());
-    return { fee, perSource: fee, lacking: isOwnSweep || coins >= fee ? 0n : fee - coins };
+    // The fee has room for more energy. What the address does not use would stay there.
+    return { fee, perSource: fee, lacking: isOwnSweep || coins >= fee ? 0n : fee - coins, hasMargin: true };
   }
 
   async #plan(node: TronNode, intent: PaymentIntent, held: Held): Promise<Plan> {
@@ -178,8 +179,8 @@ export class TronPreparation {
     { prices, held }: Terms,
   ): Promise<bigint> {
     const bytes = BigInt(mostBandwidthOf(tx));
-    const isAlone = ![...held.keys()].some((reserved) => isReservedFrom(reserved, sender.address));
-    if (sender.address !== this.#options.hotWallet && isAlone) {
+    const isDeposit = sender.address !== this.#options.hotWallet;
+    if (isDeposit && ![...held.keys()].some((reserved) => isReservedFrom(reserved, sender.address))) {
       const { freeBandwidth, bandwidth } = await node.resources(sender.digits);
       if (freeBandwidth >= bytes || bandwidth >= bytes) return 0n;
     }

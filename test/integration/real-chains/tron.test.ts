@@ -319,6 +319,8 @@ withRealChains(() => {
         { kind: 'sweep', coin: 'USDT', state: 'confirmed', address: gateway.hot.tron, problem: null },
       ]);
       expect(await gateway.balance('USDT-TRC20', order.depositAddress)).toBe('0');
+      // Of what the address was sent for the fee, only the room for more energy is left there.
+      expect(new Big(await gateway.balance('TRX', order.depositAddress)).lt('2')).toBe(true);
       expect(await gateway.booked('hot', 'USDT-TRC20')).toBe(await gateway.balance('USDT-TRC20', gateway.hot.tron));
       expect(await gateway.booked('hot', 'TRX')).toBe(await gateway.balance('TRX', gateway.hot.tron));
     });
