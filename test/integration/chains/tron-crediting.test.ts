@@ -355,6 +355,21 @@ describeWithAnvil('the preparation of payments of tokens on Tron', () => {
     expect(await limitOf(intentOf({ from: [from], to: hot, amount: 1_000n }))).toBeLessThan(toNew);
   });
 
+  it('pays in a token that moves to known holders only', async () => {
+    const { nodes } = bench;
+    let trials = 0;
+    const refusesOthers: TronFaults = {
+      rewrite: (path, answer: Answer) => {
+        if (!/wallet\/triggerconstantcontract$/.test(path)) return answer;
+        trials += 1;
+        return trials % 2 === 0 ? { ...answer, result: { result: true, message: '6e6f' } } : answer;
+      },
+    };
+    nodes[0].faults = refusesOthers;
+    const { payload } = await adapterOf([nodes[0]]).prepare(intentOf(), new Map());
+    expect([trials, decodePayload(payload).tx.contract]).toEqual([2, toHexAddress(bench.token)]);
+  });
+
   it('takes a token with a fee for another amount, and lets one set it after that', async () => {
     const { chain, token, adapter } = bench;
     const holder = bench.address();
