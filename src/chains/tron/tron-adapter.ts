@@ -193,7 +193,7 @@ export class TronAdapter implements ChainAdapter {
         throw new ChainError('earlier_may_confirm', 'an earlier transaction of the payment may still confirm');
       }
       try {
-        return await this.#preparation.prepare(node, intent, held);
+        return await this.#prepare(node, intent, held);
       } catch (error) {
         if (error instanceof ChainError && lasting.has(error.code))
           await this.#confirmRefusal(node, intent, held, error);
@@ -279,6 +279,13 @@ export class TronAdapter implements ChainAdapter {
     this.#loneWord.add(deposits.filter((one) => !compared.has(one)));
   }
 
+  #prepare(node: TronNode, intent: PaymentIntent, held: Held): Promise<PreparedTx> {
+    return this.#preparation.prepare(node, intent, held, async ({ height, hash }) => {
+      const header = await this.#askSecond(node, (second) => second.header(height));
+      return header === null || header.ref.hash === hash;
+    });
+  }
+
   /**
    * Asks a second node about a refusal that ends the payment when it lasts. A node that lies could
    * otherwise have orders refunded whose rate has moved.
@@ -289,7 +296,7 @@ export class TronAdapter implements ChainAdapter {
     if (this.#nodes.operators === 1) return;
     const second = await this.#askSecond(node, async (other) => {
       try {
-        await this.#preparation.prepare(other, intent, held);
+        await this.#prepare(other, intent, held);
         return 'accepts';
       } catch (error) {
         if (error instanceof ChainError && error.isOfChain) return error.code;

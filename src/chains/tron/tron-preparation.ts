@@ -1,8 +1,16 @@
 import { toUnits } from '../../base/money.ts';
 import type { OwnAddresses } from '../addresses/own-addresses.ts';
 import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks/networks.ts';
+import { NodeFault } from '../nodes/node-answer.ts';
 import { refuseStalled } from '../nodes/stalled.ts';
-import { ChainError, type Held, type PaymentIntent, type PreparedTx, type SweepCost } from '../port/chain-adapter.ts';
+import {
+  type BlockRef,
+  ChainError,
+  type Held,
+  type PaymentIntent,
+  type PreparedTx,
+  type SweepCost,
+} from '../port/chain-adapter.ts';
 import { balanceCall, readUint } from './trc20.ts';
 import type { TronHeader } from './tron-answer.ts';
 import type { Reach, TronNode } from './tron-node.ts';
@@ -71,7 +79,13 @@ export class TronPreparation {
     this.#maxFee = toUnits(feeLimits?.perTransaction ?? '0', trxDecimals);
   }
 
-  async prepare(node: TronNode, intent: PaymentIntent, held: Held): Promise<PreparedTx> {
+  /** @param isKnown Whether a second node has a block too, or there is none to ask. */
+  async prepare(
+    node: TronNode,
+    intent: PaymentIntent,
+    held: Held,
+    isKnown: (block: BlockRef) => Promise<boolean>,
+  ): Promise<PreparedTx> {
     const { sender, head, isOwnSweep, feeLimit, fee, coins } = await this.#plan(node, intent, held);
     if (isOwnSweep && intent.amount <= fee) {
       throw refused('below_fee', `moving ${intent.amount} sun costs ${fee}`, { retryable: false });
@@ -85,6 +99,10 @@ export class TronPreparation {
     if (fee > this.#maxFee) throw refused('fee_above_maximum', `the fee is ${fee} sun, and max_fee ${this.#maxFee}`);
     // A block that no reorg removes: the transaction would die with the block that it refers to.
     const solid = await node.head('solid');
+    // A transaction that refers to an invented block dies, and so would every attempt.
+    if (!(await isKnown(solid.ref))) {
+      throw new NodeFault('inconsistent_chain', `names a final block ${solid.ref.height} that another node lacks`);
+    }
     const reserved = reservation(sender.address, intent);
     const spreads = timeSpreads(reserved);
     const expiresAtMs = head.ref.timeMs + this.#options.network.expireAfterSec * 1_000 + spreads.expiryMs;

@@ -3,16 +3,18 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import {
   ChainError,
   type PaymentIntent,
+  type Promised,
   type SignedTx,
   type Transfer,
 } from '../../../src/chains/port/chain-adapter.ts';
 import { TronAdapter } from '../../../src/chains/tron/tron-adapter.ts';
-import { txidOf } from '../../../src/chains/tron/tron-proof.ts';
+import { blockIdOf, txidOf } from '../../../src/chains/tron/tron-proof.ts';
 import { decodePayload, digitsOf, encodeTronTx } from '../../../src/chains/tron/tron-tx.ts';
 import { call, describeWithAnvil } from '../../support/chains/anvil.ts';
 import { type TronHarness, tronHarness } from '../../support/chains/tron-harness.ts';
 import { keyOf, toBase58, toHexAddress } from '../../support/chains/tron-node/crypto.ts';
 import type { TronFaults } from '../../support/chains/tron-node/faults.ts';
+import { toEvm } from '../../support/chains/tron-node/vm.ts';
 import type { TronNode } from '../../support/chains/tron-node.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of a node, which the lies change.
@@ -218,6 +220,28 @@ describeWithAnvil('dust on Tron', () => {
   });
 });
 
+describeWithAnvil('the parts of one transaction on Tron', () => {
+  it('are all found, and a second node confirms them', async () => {
+    const { chain, nodes } = bench;
+    const forwarder = await chain.deploy('Forwarder');
+    const parts = 220;
+    const network = {
+      ...{ ...bench.network, nodes: nodes.map(({ config }) => config), internalTransfers: 'trace' as const },
+      twoNodesAbove: new Map([['', 1n]]),
+    };
+    const adapter = new TronAdapter({ network, hotWallet: bench.hot, addresses: bench.wallet });
+    const cursor = await adapter.start((await adapter.head()).height);
+    const to = Array.from({ length: parts }, () => toEvm(toHexAddress(address)));
+    const value = BigInt(parts) * 3n;
+    await chain.call(forwarder, call('forwardEach', to, 3n), { value, feeLimit: 15_000_000_000n });
+    await bench.mine(1);
+    const { blocks } = await adapter.scan(cursor, 100);
+    const found = blocks.flatMap(({ transfers }) => transfers.filter(isOurs));
+    expect(new Set(found.map(({ key }) => key)).size).toBe(parts);
+    expect(found.reduce((sum, { amount }) => sum + amount, 0n)).toBe(value);
+  });
+});
+
 /** Values that a member of an answer never has. */
 const odd: readonly unknown[] = [
   ...[null, true, -1, 1.5, 2 ** 63, '', 'x', '\u0000\u202e"<b>', [], [[]], {}, { toString: 1, valueOf: 2 }],
@@ -353,6 +377,60 @@ describeWithAnvil('the preparation of payments of tokens on Tron', () => {
     const toNew = await limitOf(intentOf());
     expect(await limitOf(intentOf({ to: holder }))).toBe(toNew);
     expect(await limitOf(intentOf({ from: [from], to: hot, amount: 1_000n }))).toBeLessThan(toNew);
+  });
+
+  it('refers to no block that one of two nodes invents', async () => {
+    const { chain, nodes } = bench;
+    const [one, other] = nodes;
+    const invents: TronFaults = {
+      rewrite: (path, answer: Answer) => {
+        if (!/walletsolidity\/getnowblock$/.test(path)) return answer;
+        const { raw_data: raw } = answer.block_header;
+        const header = {
+          ...{ timeMs: raw.timestamp, txTrieRoot: raw.txTrieRoot, parent: raw.parentHash, height: raw.number },
+          ...{ witnessId: 0n, witness: raw.witness_address, version: 99n, accountStateRoot: '' },
+        };
+        const block_header = { ...answer.block_header, raw_data: { ...raw, version: 99 } };
+        return { ...answer, blockID: blockIdOf(header), block_header };
+      },
+    };
+    const reference = async (asked: readonly TronNode[]): Promise<unknown> =>
+      adapterOf(asked)
+        .prepare(intentOf(), new Map())
+        .then(
+          ({ payload }) => decodePayload(payload).tx.refBlockHash,
+          ({ code }: ChainError) => code,
+        );
+    const final = chain.blocks[chain.solidNumber]?.id.slice(16, 32);
+    one.faults = invents;
+    expect(await reference([one])).not.toBe(final);
+    expect(await reference(nodes)).toBe(final);
+    expect(await reference([other, one])).toBe(final);
+    one.faults = { lag: 25 };
+    expect(await reference([other, one])).toBe(final);
+    one.faults = away;
+    expect(await reference(nodes)).toBe(final);
+  });
+
+  it('leaves what other payments were promised', async () => {
+    const { chain, token, adapter, hot } = bench;
+    const [coins, tokens] = [await chain.balance(hot), await chain.balance(hot, token)];
+    const refusal = async (contract: string | null, promised: Promised): Promise<unknown> => {
+      const held = new Map([[`attempt:${hot}:another:1`, promised]]);
+      return adapter.prepare(intentOf({ contract }), held).then(
+        () => null,
+        ({ code }: ChainError) => code,
+      );
+    };
+    const none = { contract: null, amount: 0n, fee: 0n };
+    // A payout of 5 units of tokens costs less than 17 TRX, and one of coins less than 2.
+    expect(await refusal(token, { ...none, contract: token, amount: tokens - 5n })).toBe(null);
+    expect(await refusal(token, { ...none, contract: token, amount: tokens - 4n })).toBe('insufficient_funds');
+    expect(await refusal(token, { ...none, fee: coins - 17_000_000n })).toBe(null);
+    expect(await refusal(token, { ...none, amount: coins - 15_000_000n })).toBe('no_gas');
+    expect(await refusal(null, { ...none, fee: coins - 1_100_005n })).toBe(null);
+    expect(await refusal(null, { ...none, fee: coins - 1_100_004n })).toBe('insufficient_funds');
+    expect(await refusal(null, { contract: token, amount: tokens, fee: 0n })).toBe(null);
   });
 
   it('pays in a token that moves to known holders only', async () => {
