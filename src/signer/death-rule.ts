@@ -1,8 +1,5 @@
-import { furtherAfterExpiryMs } from '../chains/port/further-attempts.ts';
+import { furtherAfterExpiryMs, furtherClockMs } from '../chains/port/further-attempts.ts';
 import type { JournalEntry } from './journal.ts';
-
-/** The time of the chain and the clock of the signer differ by less than this. */
-const clockDifferenceMs = 30_000;
 
 /** A further transaction, which is not signed yet. */
 export interface FurtherAttempt {
@@ -52,7 +49,7 @@ export function refusalOfFurther(
     return `attempt ${attempt} of payment ${paymentId} does not state the time of the chain, so it is not signed`;
   }
   // Written so that a time that is no number is refused.
-  if (Math.abs(now.getTime() - builtAtMs) < clockDifferenceMs) return null;
+  if (Math.abs(now.getTime() - builtAtMs) < furtherClockMs) return null;
   return (
     `the time of the chain in attempt ${attempt} of payment ${paymentId} is 30 s or more from the signer's clock; ` +
     'it may be asked for again once it is built on a block of the present time, and the clock is right'

@@ -36,6 +36,8 @@ interface SoundRequest extends Pick<SignedContents, 'intentDigest' | 'payloadDig
   /** Txids of the payment's other signed attempts, as far as the gateway knows them. */
   readonly earlier: readonly string[];
   readonly builtAtMs: number | undefined;
+  /** The fee that the limit of the day counts at least. */
+  readonly leastCounted: bigint;
 }
 
 /** A signer that holds the keys in this process. */
@@ -72,7 +74,8 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
 
     const { txid, raw } = await this.#inTurn(intent.id, async () => {
       const digests = { intentDigest: intentDigest(chain, intent), payloadDigest: digest(tx.payload) };
-      const request: SoundRequest = { chain, intent, tx, earlier, builtAtMs: opened.builtAtMs, ...digests };
+      const { builtAtMs, leastCounted = 0n } = opened;
+      const request: SoundRequest = { chain, intent, tx, earlier, builtAtMs, leastCounted, ...digests };
       const added = await this.#added(request);
       // Counted before the signature, so that no signed bytes exist that are not counted.
       if (added && this.#live.has(chain)) await this.#claim(request, added);
@@ -192,7 +195,7 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
     return added;
   }
 
-  async #claim({ chain, intent, tx, ...digests }: SoundRequest, added: AddedSpending): Promise<void> {
+  async #claim({ chain, intent, tx, leastCounted, ...digests }: SoundRequest, added: AddedSpending): Promise<void> {
     const { id, attempt, from, contract, amount } = intent;
     const limits = this.#limits;
     if (!limits) throw new SignerError('refused', `${chain} has no limits, so nothing is signed for it`);
@@ -203,7 +206,7 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
         chain,
         asset: contract ?? '',
         amount: isSweep || !added.isFurther ? 0n : amount,
-        fee: added.fee,
+        fee: added.isFurther && leastCounted > added.fee ? leastCounted : added.fee,
         wholeFee: tx.fee,
         payment: isSweep ? null : amount,
       }),

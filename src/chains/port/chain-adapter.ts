@@ -127,6 +127,10 @@ export interface SweepCost {
    * taken out of the sweep.
    */
   readonly lacking: bigint;
+  /**
+   * The fee allows for a rise until the sweep. Otherwise the address is sent twice what it lacks.
+   */
+  readonly hasMargin?: boolean;
 }
 
 /**

@@ -4,3 +4,15 @@
  * this long instead of asking the chain.
  */
 export const furtherAfterExpiryMs = 120_000;
+
+/**
+ * The time of the chain in a further transaction differs from the signer's clock by less than these
+ * milliseconds.
+ */
+export const furtherClockMs = 30_000;
+
+/**
+ * Milliseconds within which the gateway builds a further transaction on a head, and within which it
+ * has it signed. Both together are less than the signer allows.
+ */
+export const furtherBuildMs = 14_000;

@@ -14,6 +14,11 @@ export interface OpenedTx {
    * not exclude each other.
    */
   readonly builtAtMs?: number;
+  /**
+   * What it may cost the hot wallet by the prices that the signer knows, where its bytes do not
+   * bound its fee. The limit of the day counts at least this, also when the gateway states less.
+   */
+  readonly leastCounted?: bigint;
   /** Signs it. The same transaction always gives the same bytes. */
   sign(): { readonly txid: string; readonly raw: string };
 }

@@ -1,18 +1,58 @@
 import { NodeFault } from '../nodes/node-answer.ts';
 import { ChainError, type ScannedBlock, type Transfer } from '../port/chain-adapter.ts';
 
+/** How long an amount counts that one node told alone. */
+const dayMs = 86_400_000;
+
 /**
- * The transfers of coins and tokens whose sum is above a limit.
- *
- * @param limits By contract, '' for the chain's own coin, in the smallest unit.
+ * The deposits that rest on the word of one node. Their sum counts over a day, in all scans: a node
+ * that lies could spread what it invents over many blocks.
  */
-export function aboveLimits(transfers: readonly Transfer[], limits: ReadonlyMap<string, bigint>): Transfer[] {
-  const sums = new Map<string | null, bigint>();
-  for (const { contract, amount } of transfers) sums.set(contract, (sums.get(contract) ?? 0n) + amount);
-  return transfers.filter(({ contract }) => {
-    const limit = limits.get(contract ?? '');
-    return limit !== undefined && (sums.get(contract) ?? 0n) > limit;
-  });
+export class LoneWord {
+  readonly #limits: ReadonlyMap<string, bigint>;
+  /** Milliseconds of a clock that never goes back. */
+  readonly #now: () => number;
+  /** By contract, '' for the chain's own coin. */
+  readonly #sums = new Map<string, bigint>();
+  #since = Number.NEGATIVE_INFINITY;
+
+  /** @param limits By contract, '' for the chain's own coin, in the smallest unit. */
+  constructor(limits: ReadonlyMap<string, bigint>, now: () => number = () => performance.now()) {
+    this.#limits = limits;
+    this.#now = now;
+  }
+
+  /** Whether deposits of this asset are ever compared. */
+  isLimited({ contract }: Pick<Transfer, 'contract'>): boolean {
+    return this.#limits.has(contract ?? '');
+  }
+
+  /** The deposits of the assets whose sum of the day is above its limit with these deposits. */
+  above(deposits: readonly Transfer[]): Transfer[] {
+    this.#beginDay();
+    const sums = new Map(this.#sums);
+    for (const deposit of deposits) addTo(sums, deposit);
+    return deposits.filter(({ contract }) => {
+      const limit = this.#limits.get(contract ?? '');
+      return limit !== undefined && (sums.get(contract ?? '') ?? 0n) > limit;
+    });
+  }
+
+  /** Counts deposits that no second node confirmed. */
+  add(deposits: readonly Transfer[]): void {
+    for (const deposit of deposits) addTo(this.#sums, deposit);
+  }
+
+  #beginDay(): void {
+    const now = this.#now();
+    if (now - this.#since < dayMs) return;
+    this.#since = now;
+    this.#sums.clear();
+  }
+}
+
+function addTo(sums: Map<string, bigint>, { contract, amount }: Transfer): void {
+  sums.set(contract ?? '', (sums.get(contract ?? '') ?? 0n) + amount);
 }
 
 /**
@@ -26,16 +66,17 @@ export function refuseUnlike(
   { ref, transfers }: Pick<ScannedBlock, 'ref' | 'transfers'>,
 ): void {
   if (second === null) throw new NodeFault('node_behind', `has no block ${ref.height} yet`);
-  const isSame = transfers.every(({ key, address, contract, amount, doubt }) =>
-    second.transfers.some(
-      (one) =>
-        one.key === key &&
-        one.address === address &&
-        one.contract === contract &&
-        one.amount === amount &&
-        one.doubt === doubt,
-    ),
-  );
+  const told = new Map(second.transfers.map((one) => [one.key, one]));
+  const isSame = transfers.every(({ key, address, contract, amount, doubt }) => {
+    const one = told.get(key);
+    return (
+      one !== undefined &&
+      one.address === address &&
+      one.contract === contract &&
+      one.amount === amount &&
+      one.doubt === doubt
+    );
+  });
   if (second.ref.hash === ref.hash && isSame) return;
   // The other node would be believed if it were asked next, and it may hide a deposit.
   const message = `two nodes tell different things of block ${ref.height}: take the one that is wrong out of nodes`;

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { OwnAddresses } from '../addresses/own-addresses.ts';
 import { blockToleranceSec } from '../networks/networks.ts';
 import { HttpNode, type HttpNodeOptions } from '../nodes/http-node.ts';
@@ -26,8 +27,8 @@ import {
 } from '../port/chain-adapter.ts';
 import { txidDigits } from '../port/txid.ts';
 import { RootDoubts } from './root-doubts.ts';
-import { aboveLimits, refuseUnlike } from './second-node.ts';
-import { balancesOf } from './tron-balances.ts';
+import { LoneWord, refuseUnlike } from './second-node.ts';
+import { balancesOf, type FinalBalances, finalBalancesOf } from './tron-balances.ts';
 import { type BlockReading, readScannedBlock, TronBlockSource } from './tron-block-source.ts';
 import { usualCosts } from './tron-costs.ts';
 import { chainFault } from './tron-facts.ts';
@@ -53,6 +54,9 @@ export interface TronAdapterOptions {
   readonly rpc?: Pick<HttpNodeOptions, 'timeoutMs'>;
 }
 
+/** Refusals that end a payment when they last. */
+const lasting: ReadonlySet<string> = new Set(['would_fail', 'token_refused']);
+
 /** The port to Tron. */
 export class TronAdapter implements ChainAdapter {
   readonly chain: string;
@@ -72,7 +76,8 @@ export class TronAdapter implements ChainAdapter {
   readonly #tokens: WatchedTokens;
   readonly #nodes: Nodes<TronNode>;
   readonly #preparation: TronPreparation;
-  readonly #doubts = new RootDoubts();
+  readonly #doubts: RootDoubts;
+  readonly #loneWord: LoneWord;
 
   constructor({ network, hotWallet, addresses, genesis = null, rpc = {} }: TronAdapterOptions) {
     const { chain, nodes, tokens } = network;
@@ -96,6 +101,8 @@ export class TronAdapter implements ChainAdapter {
       verify: (node) => this.#verify(node),
       height: async (node) => (await node.head('newest')).ref.height,
     });
+    this.#doubts = new RootDoubts(this.#nodes.operators);
+    this.#loneWord = new LoneWord(network.twoNodesAbove);
     this.#preparation = new TronPreparation({ network, hotWallet, addresses });
   }
 
@@ -139,19 +146,23 @@ export class TronAdapter implements ChainAdapter {
     });
   }
 
-  finalBalances(
-    addresses: readonly string[],
-    contract: string | null,
-  ): Promise<{ readonly block: BlockRef; readonly amounts: readonly bigint[] }> {
+  /**
+   * Where deposits of coins need a second node, it must tell the same: a balance that no deposit
+   * explains is credited.
+   */
+  finalBalances(addresses: readonly string[], contract: string | null): Promise<FinalBalances> {
+    const needsSecond = contract === null && this.#nodes.operators > 1 && this.#loneWord.isLimited({ contract });
     return this.#nodes.ask(async (node) => {
-      let block = (await node.head('solid')).ref;
+      if (!needsSecond) return finalBalancesOf(node, addresses, contract);
       for (let look = 1; look <= maxLooks; look += 1) {
-        const amounts = await balancesOf(node, addresses, contract, 'solid');
-        // No call names a block. All balances are of one block when it is the newest final one
-        // before and after.
-        const after = (await node.head('solid')).ref;
-        if (after.hash === block.hash) return { block, amounts };
-        block = after;
+        const [one, other] = await Promise.all([
+          finalBalancesOf(node, addresses, contract),
+          this.#nodes.askAnother(node, (second) => finalBalancesOf(second, addresses, contract)),
+        ]);
+        if (one.block.hash !== other?.block.hash) continue;
+        if (isDeepStrictEqual(one.amounts, other.amounts)) return one;
+        const message = `two nodes tell different balances of block ${one.block.height}: take the one that is wrong out of nodes`;
+        throw new ChainError('nodes_disagree', message, { isOfChain: true });
       }
       throw unsettled();
     });
@@ -170,6 +181,7 @@ export class TronAdapter implements ChainAdapter {
    * - `would_fail`;
    * - `token_refused`: another amount would move;
    * - `permission_changed`: another key signs for the wallet;
+   * - `unconfirmed_refusal`: one node alone says that the payment would fail;
    * - `earlier_may_confirm`: nothing on this chain keeps two attempts from both paying.
    */
   prepare(intent: PaymentIntent, held: Held, earlier: readonly EarlierTx[] = []): Promise<PreparedTx> {
@@ -180,7 +192,13 @@ export class TronAdapter implements ChainAdapter {
         if (status.state === 'dead' && status.final) continue;
         throw new ChainError('earlier_may_confirm', 'an earlier transaction of the payment may still confirm');
       }
-      return this.#preparation.prepare(node, intent, held);
+      try {
+        return await this.#prepare(node, intent, held);
+      } catch (error) {
+        if (error instanceof ChainError && lasting.has(error.code))
+          await this.#confirmRefusal(node, intent, held, error);
+        throw error;
+      }
     });
   }
 
@@ -249,25 +267,17 @@ export class TronAdapter implements ChainAdapter {
   }
 
   /**
-   * Compares deposits of ours with a second node, where there is one and a scan finds much of a
-   * coin. The sum counts: a node that lies could split what it invents.
+   * Compares deposits of ours with a second node, where there is one and the first one told much of
+   * a coin alone today.
    */
   async #compareLarge(node: TronNode, { blocks }: ScanResult): Promise<void> {
-    const { twoNodesAbove } = this.#network;
-    if (this.#nodes.operators === 1 || twoNodesAbove.size === 0) return;
-    const large = aboveLimits(
-      blocks.flatMap(({ transfers }) => transfers),
-      twoNodesAbove,
-    );
-    if (large.length === 0) return;
-    const asked = [...new Set(large.map(({ address }) => address))];
+    if (this.#nodes.operators === 1) return;
+    const limited = blocks.flatMap(({ transfers }) => transfers).filter((one) => this.#loneWord.isLimited(one));
+    if (limited.length === 0) return;
+    const asked = [...new Set(limited.map(({ address }) => address))];
     const own = new Set([...(await this.#addresses.indexes(asked)).keys(), this.#hotWallet]);
-    const compared = new Set(
-      aboveLimits(
-        large.filter(({ address }) => own.has(address)),
-        twoNodesAbove,
-      ),
-    );
+    const deposits = limited.filter(({ address }) => own.has(address));
+    const compared = new Set(this.#loneWord.above(deposits));
     for (const { ref, transfers } of blocks) {
       const ours = transfers.filter((one) => compared.has(one));
       if (ours.length === 0) continue;
@@ -276,6 +286,36 @@ export class TronAdapter implements ChainAdapter {
         refuseUnlike(read?.scanned ?? null, { ref, transfers: ours });
       });
     }
+    this.#loneWord.add(deposits.filter((one) => !compared.has(one)));
+  }
+
+  #prepare(node: TronNode, intent: PaymentIntent, held: Held): Promise<PreparedTx> {
+    return this.#preparation.prepare(node, intent, held, async ({ height, hash }) => {
+      const header = await this.#askSecond(node, (second) => second.header(height));
+      return header === null || header.ref.hash === hash;
+    });
+  }
+
+  /**
+   * Asks a second node about a refusal that ends the payment when it lasts. A node that lies could
+   * otherwise have orders refunded whose rate has moved.
+   *
+   * @throws ChainError `unconfirmed_refusal` when that node says something else, or is away.
+   */
+  async #confirmRefusal(node: TronNode, intent: PaymentIntent, held: Held, refusal: ChainError): Promise<void> {
+    if (this.#nodes.operators === 1) return;
+    const second = await this.#askSecond(node, async (other) => {
+      try {
+        await this.#prepare(other, intent, held);
+        return 'accepts';
+      } catch (error) {
+        if (error instanceof ChainError && error.isOfChain) return error.code;
+        throw error;
+      }
+    });
+    if (second === refusal.code) return;
+    const message = `one node says ${refusal.code} of the payment, and a second one ${second ?? 'does not answer'}`;
+    throw new ChainError('unconfirmed_refusal', message, { isOfChain: true });
   }
 
   /** The answer of a second node; null while none answers. */

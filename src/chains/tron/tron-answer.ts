@@ -97,9 +97,12 @@ export function asHash(value: unknown, what: string): string {
 
 /** Reads the 21 bytes of an address, in lower case: 42 digits that begin with 41. */
 export function asDigits(value: unknown, what: string): string {
-  const hex = asHex(value, what);
-  if (hex.length !== 42 || !hex.startsWith('41')) throw unsound(`no address as ${what}`);
-  return hex;
+  if (!isDigits(value)) throw unsound(`no address as ${what}`);
+  return value.toLowerCase();
+}
+
+export function isDigits(value: unknown): value is string {
+  return typeof value === 'string' && /^41[0-9a-fA-F]{40}$/.test(value);
 }
 
 /** Reads a word, such as the name of a result; null when it is absent. */

@@ -97,7 +97,7 @@ async function readTransfers(options: BlockReading, block: TronBlock) {
   return transfersOf(block, await options.node.infos(block), options);
 }
 
-function refuseRoot({ node, doubts }: BlockReading, { ref }: ScannedBlock): void {
-  if (!doubts.refuses(ref.hash, node.name)) return;
+function refuseRoot({ doubts }: BlockReading, { ref }: ScannedBlock): void {
+  if (!doubts.refuses(ref.hash)) return;
   throw new NodeFault('root_mismatch', `gives transactions that are not those of block ${ref.height}`);
 }

@@ -1,9 +1,7 @@
-import { randomBytes } from 'node:crypto';
-import { bytesToHex } from '@noble/hashes/utils.js';
 import type { UsualCosts } from '../port/chain-adapter.ts';
 import type { TronNode } from './tron-node.ts';
 import { tokensOf } from './tron-preparation.ts';
-import { tryTransfer } from './tron-trial.ts';
+import { newHolder, tryTransfer } from './tron-trial.ts';
 import { digitsOf, mostBandwidthOf } from './tron-tx.ts';
 
 /**
@@ -18,10 +16,9 @@ export async function usualCosts(
   { hotWallet, contract }: { readonly hotWallet: string; readonly contract: string | null },
 ): Promise<UsualCosts | null> {
   const owner = digitsOf(hotWallet);
-  const newHolder = `41${bytesToHex(randomBytes(20))}`;
   const prices = await node.prices();
   const token = contract === null ? null : digitsOf(contract);
-  const transfer = { owner, contract: token, to: newHolder, amount: 1n };
+  const transfer = { owner, contract: token, to: newHolder(), amount: 1n };
   const bandwidth = BigInt(mostBandwidthOf(transfer)) * prices.bandwidth;
   const newAccount = prices.newAccount + prices.newAccountBandwidth;
   // The free bandwidth of an address covers its sweep of coins.

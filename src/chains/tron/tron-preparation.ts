@@ -1,14 +1,22 @@
 import { toUnits } from '../../base/money.ts';
 import type { OwnAddresses } from '../addresses/own-addresses.ts';
 import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks/networks.ts';
+import { NodeFault } from '../nodes/node-answer.ts';
 import { refuseStalled } from '../nodes/stalled.ts';
-import { ChainError, type Held, type PaymentIntent, type PreparedTx, type SweepCost } from '../port/chain-adapter.ts';
+import {
+  type BlockRef,
+  ChainError,
+  type Held,
+  type PaymentIntent,
+  type PreparedTx,
+  type SweepCost,
+} from '../port/chain-adapter.ts';
 import { balanceCall, readUint } from './trc20.ts';
 import type { TronHeader } from './tron-answer.ts';
 import type { Reach, TronNode } from './tron-node.ts';
 import type { TronNetwork } from './tron-section.ts';
 import type { TronPrices } from './tron-state.ts';
-import { tryTransfer } from './tron-trial.ts';
+import { newHolder, tryTransfer } from './tron-trial.ts';
 import {
   digitsOf,
   encodePayload,
@@ -46,6 +54,12 @@ interface Plan {
   readonly coins: bigint;
 }
 
+/** What a fee depends on besides its transaction. */
+interface Terms {
+  readonly prices: TronPrices;
+  readonly held: Held;
+}
+
 /** A token's energy may grow until its block: its penalty follows the load of its contract. */
 const energyMargin = { of: 6n, in: 5n };
 const trxDecimals = 6;
@@ -65,7 +79,13 @@ export class TronPreparation {
     this.#maxFee = toUnits(feeLimits?.perTransaction ?? '0', trxDecimals);
   }
 
-  async prepare(node: TronNode, intent: PaymentIntent, held: Held): Promise<PreparedTx> {
+  /** @param isKnown Whether a second node has a block too, or there is none to ask. */
+  async prepare(
+    node: TronNode,
+    intent: PaymentIntent,
+    held: Held,
+    isKnown: (block: BlockRef) => Promise<boolean>,
+  ): Promise<PreparedTx> {
     const { sender, head, isOwnSweep, feeLimit, fee, coins } = await this.#plan(node, intent, held);
     if (isOwnSweep && intent.amount <= fee) {
       throw refused('below_fee', `moving ${intent.amount} sun costs ${fee}`, { retryable: false });
@@ -79,6 +99,10 @@ export class TronPreparation {
     if (fee > this.#maxFee) throw refused('fee_above_maximum', `the fee is ${fee} sun, and max_fee ${this.#maxFee}`);
     // A block that no reorg removes: the transaction would die with the block that it refers to.
     const solid = await node.head('solid');
+    // A transaction that refers to an invented block dies, and so would every attempt.
+    if (!(await isKnown(solid.ref))) {
+      throw new NodeFault('inconsistent_chain', `names a final block ${solid.ref.height} that another node lacks`);
+    }
     const reserved = reservation(sender.address, intent);
     const spreads = timeSpreads(reserved);
     const expiresAtMs = head.ref.timeMs + this.#options.network.expireAfterSec * 1_000 + spreads.expiryMs;
@@ -100,7 +124,8 @@ export class TronPreparation {
 
   async sweepCost(node: TronNode, intent: PaymentIntent): Promise<SweepCost> {
     const { fee, coins, isOwnSweep } = await this.#plan(node, intent, new Map());
-    return { fee, perSource: fee, lacking: isOwnSweep || coins >= fee ? 0n : fee - coins };
+    // The fee has room for more energy. What the address does not use would stay there.
+    return { fee, perSource: fee, lacking: isOwnSweep || coins >= fee ? 0n : fee - coins, hasMargin: true };
   }
 
   async #plan(node: TronNode, intent: PaymentIntent, held: Held): Promise<Plan> {
@@ -118,47 +143,66 @@ export class TronPreparation {
       const has = `${sender.address} has ${tokens} of ${intent.amount} of ${intent.contract}`;
       throw refused('insufficient_funds', has);
     }
-    const prices = await node.prices();
+    const terms: Terms = { prices: await node.prices(), held };
     const { feeLimit, fee } =
       intent.contract === null
-        ? { feeLimit: 0n, fee: await this.#coinFee(node, sender, intent, prices) }
-        : await this.#tokenFee(node, sender, intent, prices);
+        ? { feeLimit: 0n, fee: await this.#coinFee(node, sender, intent, terms) }
+        : await this.#tokenFee(node, sender, intent, terms);
     return { sender, head, isOwnSweep, feeLimit, fee, coins };
   }
 
   /** The fee of sending coins. A recipient that does not exist yet is made by the transfer. */
-  async #coinFee(node: TronNode, sender: Sender, intent: PaymentIntent, prices: TronPrices): Promise<bigint> {
+  async #coinFee(node: TronNode, sender: Sender, intent: PaymentIntent, terms: Terms): Promise<bigint> {
     const recipient = await node.account(digitsOf(intent.to), 'newest');
     if (recipient?.isContract) throw refused('would_fail', 'the chain sends no coins to a contract');
-    if (recipient === null) return prices.newAccount + prices.newAccountBandwidth;
-    return this.#bandwidthFee(node, sender, txOf(sender, intent), prices);
+    if (recipient === null) return terms.prices.newAccount + terms.prices.newAccountBandwidth;
+    return this.#bandwidthFee(node, sender, txOf(sender, intent), terms);
   }
 
   async #tokenFee(
     node: TronNode,
     sender: Sender,
     intent: PaymentIntent,
-    prices: TronPrices,
+    terms: Terms,
   ): Promise<{ readonly feeLimit: bigint; readonly fee: bigint }> {
     const tx = txOf(sender, intent);
-    const energy = await tryTransfer(node, tx);
-    const feeLimit = (energy * prices.energy * energyMargin.of) / energyMargin.in;
-    if (feeLimit > prices.maxFeeLimit) throw refused('would_fail', 'the token takes more energy than the chain allows');
-    return { feeLimit, fee: feeLimit + (await this.#bandwidthFee(node, sender, tx, prices)) };
+    const energy = await this.#energy(node, intent, tx);
+    const { energy: price, maxFeeLimit } = terms.prices;
+    const feeLimit = (energy * price * energyMargin.of) / energyMargin.in;
+    if (feeLimit > maxFeeLimit) throw refused('would_fail', 'the token takes more energy than the chain allows');
+    return { feeLimit, fee: feeLimit + (await this.#bandwidthFee(node, sender, tx, terms)) };
   }
 
   /**
-   * What the bytes of a transaction cost. A deposit address sends nothing else, so that its free
-   * bytes are there for the sweep. Those of the hot wallet may be gone by then.
+   * The energy of a token's transfer. For a payout it is at least that of one to a new holder,
+   * which costs twice as much. The recipient may have moved its tokens on before the payout's
+   * block.
+   */
+  async #energy(node: TronNode, { from }: PaymentIntent, tx: ReturnType<typeof txOf>): Promise<bigint> {
+    const energy = await tryTransfer(node, tx);
+    if (from !== null) return energy;
+    const toNew = await tryTransfer(node, { ...tx, to: newHolder() }).catch((error: unknown) => {
+      // Some tokens move to the holders of a list only.
+      if (error instanceof ChainError && error.isOfChain) return 0n;
+      throw error;
+    });
+    return toNew > energy ? toNew : energy;
+  }
+
+  /**
+   * What the bytes of a transaction cost. The free bytes of a deposit address are there for its
+   * sweep, unless another payment from it is under way. Those of the hot wallet may be gone by
+   * then.
    */
   async #bandwidthFee(
     node: TronNode,
     sender: Sender,
     tx: Pick<TronTx, 'owner' | 'contract' | 'to' | 'amount'>,
-    prices: TronPrices,
+    { prices, held }: Terms,
   ): Promise<bigint> {
     const bytes = BigInt(mostBandwidthOf(tx));
-    if (sender.address !== this.#options.hotWallet) {
+    const isDeposit = sender.address !== this.#options.hotWallet;
+    if (isDeposit && ![...held.keys()].some((reserved) => isReservedFrom(reserved, sender.address))) {
       const { freeBandwidth, bandwidth } = await node.resources(sender.digits);
       if (freeBandwidth >= bytes || bandwidth >= bytes) return 0n;
     }

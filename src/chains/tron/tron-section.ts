@@ -17,9 +17,9 @@ export interface TronNetwork extends LiveNetwork {
   /** How internal transfers of contracts are found. */
   readonly internalTransfers: 'trace' | 'balances' | 'none';
   /**
-   * By contract, '' for the chain's own coin. Deposits of a scan whose sum is above this amount
-   * count only when a second node tells the same of them. No hash covers the results of a block,
-   * and a node could make up a whole block. In the smallest unit.
+   * By contract, '' for the chain's own coin. The most that deposits of a day may bring on the word
+   * of one node. Above it they count only when a second node tells the same of them. No hash covers
+   * the results of a block, and a node could make up a whole block. In the smallest unit.
    */
   readonly twoNodesAbove: ReadonlyMap<string, bigint>;
   /** Seconds from the newest final block until a payment that is in no block expires. */

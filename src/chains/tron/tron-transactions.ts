@@ -6,12 +6,26 @@ import { SignerError } from '../port/signer.ts';
 import type { OpenedTx, SigningKeys, TransactionSigner } from '../port/transaction-signer.ts';
 import type { TronNetwork } from './tron-section.ts';
 import { tronTraits } from './tron-traits.ts';
-import { decodePayload, reservation, signTronTx, spreadMs, type TronPayload } from './tron-tx.ts';
+import {
+  decodePayload,
+  mostBandwidthOf,
+  reservation,
+  signTronTx,
+  spreadMs,
+  type TronPayload,
+  type TronTx,
+} from './tron-tx.ts';
 
 export interface TronTransactionsOptions {
   readonly network: Pick<TronNetwork, 'chain' | 'expireAfterSec'>;
   readonly keys: SigningKeys;
 }
+
+/**
+ * Prices of the chain in November 2026, in sun. They refuse nothing. They keep a gateway that
+ * states no fees from burning coins that no limit counts.
+ */
+const known = { byte: 1_000n, newAccount: 1_100_000n } as const;
 
 /** Reads and signs the transactions of Tron. */
 export class TronTransactions implements TransactionSigner {
@@ -44,6 +58,7 @@ export class TronTransactions implements TransactionSigner {
     return {
       faults: this.#faults(chain, intent, tx, payload),
       builtAtMs: payload.tx.builtAtMs,
+      leastCounted: intent.from === null ? mostFee(payload.tx) : 0n,
       sign: () => signTronTx(payload.tx, this.#keys.secp256k1(payload.path).privateKey),
     };
   }
@@ -118,4 +133,10 @@ function openPayload(text: string): TronPayload {
 /** The fee of a sweep in the chain's own coin is taken out of its amount. */
 function paidAmount({ from, contract, amount }: PaymentIntent, fee: bigint): bigint {
   return from !== null && contract === null ? amount - fee : amount;
+}
+
+/** The most that a payment costs by the known prices. Coins may go to a new account. */
+function mostFee(tx: TronTx): bigint {
+  const bytes = BigInt(mostBandwidthOf(tx)) * known.byte;
+  return tx.contract === null && known.newAccount > bytes ? known.newAccount : tx.feeLimit + bytes;
 }

@@ -11,6 +11,7 @@ import {
   asInt64,
   asOptionalList,
   contractOfLog,
+  isDigits,
   readLog,
   type TronBlock,
   type TronInfo,
@@ -120,10 +121,13 @@ function internalTransfers({ txid, internals }: TronInfo): Transfer[] {
     if (asBoolean(call.rejected, 'rejection of an internal transaction') || staking.test(note)) continue;
     const amount = coinsOf(call);
     if (amount === 0n) continue;
+    // A later version of the chain may bring a new kind. It must not stop the scan, also when its
+    // recipient is no address.
+    const isKnown = moving.has(note);
+    if (!isKnown && !isDigits(call.transferTo_address)) continue;
     const to = asDigits(call.transferTo_address, 'recipient of an internal transaction');
     const transfer = { txid, address: tronAddress(to), tag: null, contract: null, amount };
-    // A later version of the chain may bring a new kind. It must not stop the scan.
-    const doubt = moving.has(note) ? {} : { doubt: 'unknown_call' as const };
+    const doubt = isKnown ? {} : { doubt: 'unknown_call' as const };
     found.push({ key: effectKey(`trace${found.length}`, transfer), ...transfer, ...doubt });
   }
   return found;

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { ChainError } from '../port/chain-adapter.ts';
 import { readTransferLog, transferCall } from './trc20.ts';
 import { contractOfLog, readLog } from './tron-answer.ts';
@@ -29,4 +31,9 @@ export async function tryTransfer(
     throw new ChainError('token_refused', `a transfer of ${amount} moves another amount`, { isOfChain: true });
   }
   return energy;
+}
+
+/** An address that holds no token, as 42 digits. */
+export function newHolder(): string {
+  return `41${bytesToHex(randomBytes(20))}`;
 }

@@ -5,6 +5,7 @@ import { errorMembers, type Log } from '../../base/log.ts';
 import { Big } from '../../base/money.ts';
 import { span } from '../../base/telemetry/tracing.ts';
 import { type ChainAdapter, ChainError, type PreparedTx, type Reservation } from '../../chains/port/chain-adapter.ts';
+import { furtherBuildMs } from '../../chains/port/further-attempts.ts';
 import { markedFailed, type Payment } from '../rows/payment.entity.ts';
 import type { PaymentAttempt } from '../rows/payment-attempt.entity.ts';
 import { isCovered } from '../rules/client-account.ts';
@@ -82,7 +83,7 @@ const ownBackoff: Backoff = { firstSec: retrySec, mostSec: 60 };
  * made to fail at any time, for ever.
  */
 const userBackoff: Backoff = { firstSec: retrySec, mostSec: 600 };
-/** Problems of the hot wallet, of its signer or of fees, not of the payment. */
+/** Problems of the hot wallet, of its signer, of fees or of nodes, not of the payment. */
 const walletProblems: ReadonlySet<string> = new Set([
   'insufficient_funds',
   'no_gas',
@@ -90,6 +91,7 @@ const walletProblems: ReadonlySet<string> = new Set([
   'stale_outputs',
   'fee_above_maximum',
   'permission_changed',
+  'unconfirmed_refusal',
   'signer_unavailable',
 ]);
 
@@ -247,8 +249,9 @@ export class PaymentWorker {
     const { onCrashPoint, transactions, limits } = this.#options;
     const [marked, others] = [due.filter(isMarked), due.filter((one) => !isMarked(one))];
     await this.#options.earlier.end(turn, marked);
-    const ready = await this.#options.earlier.retries(turn, await limits.withRoom(others));
-    if (ready.length === 0 || (await this.#isStalled(turn, ready))) return [];
+    const retries = await this.#options.earlier.retries(turn, await limits.withRoom(others));
+    const ready = await this.#onFreshHead(turn, retries);
+    if (ready.length === 0) return [];
     const held = new Map(await transactions.held(adapter.chain));
     const room = await this.#options.feeShares.room(
       adapter.chain,
@@ -281,17 +284,24 @@ export class PaymentWorker {
   }
 
   /**
-   * Records that the chain is stalled, where transactions expire. One that is built on an old head
-   * would expire before the chain goes on, and an outage would use up attempts.
+   * Selects the payments for which the head is new enough, where transactions expire. One that is
+   * built on an old head would expire before the chain goes on, and an outage would use up
+   * attempts. The signer refuses a further attempt that states an old head, where attempts do not
+   * exclude each other.
    */
-  async #isStalled({ adapter, lease }: ChainTurn, ready: readonly Retry[]): Promise<boolean> {
+  async #onFreshHead({ adapter, lease }: ChainTurn, ready: readonly Retry[]): Promise<readonly Retry[]> {
     const { clock, writer } = this.#options;
     const { traits, stalledAfterSec } = adapter;
-    if (traits.death.expiry === 'none' || stalledAfterSec === 0) return false;
+    const isFurther = ({ earlier }: Retry): boolean => earlier.length > 0 && !traits.exclusive;
+    const isAsked = stalledAfterSec > 0 || ready.some(isFurther);
+    if (ready.length === 0 || traits.death.expiry === 'none' || !isAsked) return ready;
     const { timeMs } = await adapter.head();
-    if (timeMs === undefined || clock.now().getTime() - timeMs <= stalledAfterSec * 1_000) return false;
-    for (const { payment } of ready) await writer.problem(lease, payment.id, 'chain_stalled', retrySec);
-    return true;
+    if (timeMs === undefined) return ready;
+    const ageMs = clock.now().getTime() - timeMs;
+    const isStalled = stalledAfterSec > 0 && ageMs > stalledAfterSec * 1_000;
+    const waits = (one: Retry): boolean => isStalled || (isFurther(one) && Math.abs(ageMs) > furtherBuildMs);
+    for (const { payment } of ready.filter(waits)) await writer.problem(lease, payment.id, 'chain_stalled', retrySec);
+    return ready.filter((one) => !waits(one));
   }
 
   /** Builds a transaction. Without one, records the problem and returns null. */
@@ -382,7 +392,7 @@ export class PaymentWorker {
         lookedAt = performance.now();
       }
       const attempt = newestOf(alive);
-      const isWanted = mayGoOut.has(payment.id) && !hasGap && !expired.has(attempt);
+      const isWanted = mayGoOut.has(payment.id) && !hasGap && !expired.has(attempt) && !this.#isLate(adapter, attempt);
       const answer = await (isWanted ? transactions.sign(payment, attempt) : transactions.revoke(payment, attempt));
       if (answer === 'unavailable') {
         await writer.problem(lease, payment.id, 'signer_unavailable', retrySec);
@@ -400,6 +410,15 @@ export class PaymentWorker {
       row.tries = 0;
       noteProblem(row, null, now);
     });
+  }
+
+  /**
+   * Whether the signer may refuse an attempt because the head that it states is old by now. It is
+   * built again at once, in place of a refusal.
+   */
+  #isLate({ traits }: ChainAdapter, { attempt, preparedAt }: PaymentAttempt): boolean {
+    if (traits.exclusive || attempt === 1) return false;
+    return this.#options.clock.now().getTime() - preparedAt.getTime() > furtherBuildMs;
   }
 
   /**

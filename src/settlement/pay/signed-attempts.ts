@@ -1,5 +1,5 @@
 import type { ChainAdapter, Expiry, SignedTx } from '../../chains/port/chain-adapter.ts';
-import { furtherAfterExpiryMs } from '../../chains/port/further-attempts.ts';
+import { furtherAfterExpiryMs, furtherClockMs } from '../../chains/port/further-attempts.ts';
 import type { PaymentAttempt } from '../rows/payment-attempt.entity.ts';
 
 export function signedTx(attempt: PaymentAttempt): SignedTx {
@@ -19,12 +19,14 @@ export function expiryOf({
 
 /**
  * When the signer signs an attempt after these ones, which are dead: now, or later where only their
- * expiry keeps them apart from it. An attempt that was never signed delays nothing.
+ * expiry keeps them apart from it. Its clock may be behind ours. An attempt that was never signed
+ * delays nothing.
  */
 export function furtherAt(dead: readonly PaymentAttempt[], isExclusive: boolean, now: Date): Date {
   if (isExclusive) return now;
   const expiries = dead.flatMap(({ raw, expiresAt }) => (raw === null || expiresAt === null ? [] : [expiresAt]));
-  return new Date(Math.max(now.getTime(), ...expiries.map((at) => at.getTime() + furtherAfterExpiryMs)));
+  const waitMs = furtherAfterExpiryMs + furtherClockMs;
+  return new Date(Math.max(now.getTime(), ...expiries.map((at) => at.getTime() + waitMs)));
 }
 
 /**

@@ -234,7 +234,8 @@ export class Sweeper implements ChainTask {
       return false;
     const id = uuidv7();
     const intent = { id, attempt: 1, from: [address], contract, to: hot.address, tag: null, amount };
-    const { fee, lacking } = (await adapter.sweepCost?.(intent)) ?? { fee: 0n, lacking: 0n };
+    const cost = (await adapter.sweepCost?.(intent)) ?? { fee: 0n, perSource: 0n, lacking: 0n };
+    const { fee, lacking, hasMargin = false } = cost;
     if (contract === null && amount < leastWorth * fee) return false;
     if (lacking > 0n) {
       await this.#decide(lease, {
@@ -242,7 +243,7 @@ export class Sweeper implements ChainTask {
         asset: { coin: gas.coin, network: gas.network, contract: null },
         address,
         sources: null,
-        amount: fromUnits(lacking * gasMargin, gas.decimals),
+        amount: fromUnits(hasMargin ? lacking : lacking * gasMargin, gas.decimals),
         deposits: [],
       });
       return true;

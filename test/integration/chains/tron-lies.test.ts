@@ -324,6 +324,76 @@ describeWithAnvil('the death of a payment on Tron', () => {
     expect(await bench.adapter.status(tx)).toMatchObject(isIn ? { ...paid, final: true } : dead(true));
   });
 
+  describe('while the chain stands still from before its expiration to long after it', () => {
+    /** The chain stops 1 ms before the expiration. */
+    const halted = async (payment: PaymentIntent) => {
+      const { chain } = bench;
+      await chain.pay(chain.address(), null, 1n);
+      await chain.mine();
+      const prepared = await bench.adapter.prepare(payment, new Map());
+      const tx = await bench.sign(payment, prepared);
+      chain.setTime(expiryMs(tx) - 1);
+      await chain.mine();
+      const { payload, reserves, expiresAt } = prepared;
+      const earlier = [{ payload, reserves, expiresAt, why: 'expired' as const }];
+      const further = () => bench.adapter.prepare({ ...payment, attempt: 2 }, new Map(), earlier);
+      return { tx, further };
+    };
+    /** The chain goes on 2 hours later. */
+    const goOn = async (tx: SignedTx): Promise<void> => {
+      bench.chain.setTime(expiryMs(tx) + 7_200_000);
+      await bench.chain.mine();
+    };
+    const final = async (): Promise<void> => {
+      const { solidLag } = bench.chain;
+      // The newest final block is the first one after the halt, and then a later one.
+      await bench.chain.mine(solidLag);
+    };
+
+    it('it waits, and the first block after the halt may hold it: it is mined and never dead', async () => {
+      const payment = intent();
+      const { tx, further } = await halted(payment);
+      await bench.adapter.broadcast(tx);
+      expect(await bench.adapter.status(tx)).toMatchObject({ state: 'waiting' });
+      await expect(further()).rejects.toMatchObject({ code: 'earlier_may_confirm' });
+      await goOn(tx);
+      expect(bench.chain.blockOf(tx.txid)).toBe(bench.chain.head);
+      expect(await bench.adapter.status(tx)).toMatchObject({ state: 'mined', final: false });
+      await final();
+      expect(bench.chain.solidNumber).toBe(bench.chain.blockOf(tx.txid)?.header.number);
+      expect(await bench.adapter.status(tx)).toMatchObject({ state: 'mined', success: true, final: true });
+      await expect(further()).rejects.toMatchObject({ code: 'earlier_may_confirm' });
+      expect(await bench.chain.balance(payment.to)).toBe(payment.amount);
+    });
+
+    it.each([0, 1])('a first block after the halt that node %i hides it in is no death', async (index) => {
+      const { tx, further } = await halted(intent());
+      await bench.adapter.broadcast(tx);
+      await goOn(tx);
+      await final();
+      const node = bench.nodes[index] as TronNode;
+      node.faults = { rewrite: about(tx.txid, () => ({})) };
+      expect(isDangerous('paid', await statusOf(bench.adapter, tx))).toBe(false);
+      await expect(further()).rejects.toBeInstanceOf(ChainError);
+    });
+
+    it('and the first block after the halt does not hold it, it is dead, and nothing later can take it', async () => {
+      const payment = intent();
+      const { tx, further } = await halted(payment);
+      await goOn(tx);
+      expect(await bench.adapter.status(tx)).toEqual(dead(false));
+      await bench.adapter.broadcast(tx);
+      await final();
+      expect(await bench.adapter.status(tx)).toEqual(dead(true));
+      await bench.adapter.broadcast(tx);
+      const second = await bench.sign({ ...payment, attempt: 2 }, await further());
+      await bench.adapter.broadcast(second);
+      for (let round = 0; round < 3; round += 1) await bench.chain.mine();
+      expect(bench.chain.blockOf(tx.txid)).toBe(null);
+      expect(await bench.chain.balance(payment.to)).toBe(payment.amount);
+    });
+  });
+
   it('is found in a chain that stood still, with few questions', async () => {
     const { chain, nodes } = bench;
     const tx = await signed();

@@ -1,4 +1,6 @@
 import { Big } from '../../../src/base/money.ts';
+import { tronFinality } from '../../support/chains/real-tron.ts';
+import { toHexAddress } from '../../support/chains/tron-node/crypto.ts';
 import {
   type RealGateway,
   type RealOrder,
@@ -17,7 +19,12 @@ withRealChains(() => {
   beforeAll(async () => {
     gateway = await startRealGateway({
       settings: { FEE_SHARE_REFUNDS: '0.01', FEE_SHARE_PARTNER: '0.04', MAX_REFUNDS_PER_ORDER: '100' },
-      networks: () => ({ ethereum: { max_fee: '0.01', fees_per_day: '0.01' } }),
+      tron: true,
+      networks: () => ({
+        ethereum: { max_fee: '0.01', fees_per_day: '0.01' },
+        // The share of a partner is 40 TRX, and a payout of USDT may cost 16.
+        tron: { max_fee: '100', fees_per_day: '1000' },
+      }),
     });
   });
   afterAll(() => gateway?.stop());
@@ -88,5 +95,28 @@ withRealChains(() => {
     await gateway.tick();
     expect(await waiting('payout')).toBeGreaterThan(0);
     expect((await spent('payout')).minus(before).lte(new Big(part).times('4'))).toBe(true);
+  });
+
+  it('payouts of tokens that fail in their block cost no more than the share of their partner', async () => {
+    const { chain } = gateway.chains.tron;
+    const orders: RealOrder[] = [];
+    for (let made = 0; made < 3; made += 1) {
+      const order = await gateway.order('LTC', 'USDT-TRC20', 1);
+      chain.failing.set(toHexAddress(order.recipient), 'OUT_OF_ENERGY');
+      await gateway.pay(order);
+      orders.push(order);
+    }
+    await gateway.mine('litecoin', 2);
+    for (let round = 0; round < 6; round += 1) {
+      await gateway.tick();
+      await gateway.mine('tron', tronFinality + 1);
+      await gateway.wait(700);
+    }
+    const payouts = (await Promise.all(orders.map((order) => gateway.payments(order)))).flat();
+    expect(payouts.map(({ problem }) => problem).toSorted()).toEqual([
+      'failed_on_chain',
+      'failed_on_chain',
+      'fee_share',
+    ]);
   });
 });

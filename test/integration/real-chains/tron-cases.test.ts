@@ -283,7 +283,17 @@ withRealChains(() => {
       expect(await payoutOf(order)).toMatchObject({ state: 'dead', problem: 'failed_on_chain' });
       expect(await status(order)).toBe('failed');
       expect(await gateway.balance('USDT-TRC20', order.recipient)).toBe('0');
-      expect(costs.eq(await gateway.booked('network_cost', 'TRX'))).toBe(false);
+      const after = await gateway.booked('network_cost', 'TRX');
+      expect(costs.eq(after)).toBe(false);
+      // The order costs one fee: without staff nothing is sent again.
+      for (let day = 0; day < 3; day += 1) {
+        await gateway.mine('tron');
+        await gateway.wait(86_400);
+        await gateway.settleAll();
+      }
+      expect(await gateway.payments(order)).toHaveLength(1);
+      expect(await gateway.attempts((await payoutOf(order)).id)).toHaveLength(1);
+      expect(await gateway.booked('network_cost', 'TRX')).toBe(after);
     });
 
     const broadcasts = ['dup-taken', 'expired-taken', 'error-taken', 'dup-dropped', 'SERVER_BUSY'] as const;

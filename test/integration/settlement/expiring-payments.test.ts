@@ -170,6 +170,52 @@ it('a transaction that expires before it is signed is revoked, and uses up no at
   expect(await attempts(order)).toMatchObject([{ why: 'never_signed', txid: null }, { why: null }]);
 });
 
+describe('a further attempt where attempts do not exclude each other', () => {
+  /** The first attempt is finally dead, and the head is as old as this. */
+  async function dying(ageMs: number): Promise<MadeOrder> {
+    Object.assign(tron, { isLosing: true, life: 3, exclusive: false });
+    const order = await exchanged();
+    await mine(3);
+    await gateway.mine('TRC20', 5);
+    const { timeMs = 0 } = (await gateway.settlement.adapters.get('tron')?.head()) ?? {};
+    gateway.clock.advance(timeMs + ageMs - gateway.clock.now().getTime());
+    await gateway.tick();
+    await gateway.tick();
+    return order;
+  }
+
+  it('is built on a head of the last 14 s only, because the signer refuses one of 30 s', async () => {
+    const order = await dying(14_001);
+    expect(await payout(order)).toMatchObject({ state: 'ready', problem: 'chain_stalled' });
+    expect(await attempts(order)).toHaveLength(1);
+    tron.isLosing = false;
+    // Two seconds later it looks for a newer head, and not after the minutes of a refusal.
+    await gateway.mine('TRC20');
+    gateway.clock.advance(2_000);
+    await gateway.tick();
+    expect(await attempts(order)).toHaveLength(2);
+    await expectPaidOnce(order);
+  });
+
+  it('is built anew when the signer was away until its head was old', async () => {
+    tron.isSignerAway = false;
+    const order = await dying(14_001);
+    tron.isSignerAway = true;
+    await gateway.mine('TRC20');
+    gateway.clock.advance(2_000);
+    await gateway.tick();
+    expect(await payout(order)).toMatchObject({ state: 'prepared', problem: 'signer_unavailable' });
+    Object.assign(tron, { isSignerAway: false, isLosing: false, life: 30 });
+    gateway.clock.advance(14_001);
+    await gateway.mine('TRC20');
+    await gateway.tick();
+    expect(await attempts(order)).toMatchObject([{ why: 'expired' }, { why: 'never_signed', txid: null }]);
+    await mine(2);
+    await expectPaidOnce(order);
+    expect(await attempts(order)).toHaveLength(3);
+  });
+});
+
 describe('attempts', () => {
   it('that exclude each other go on without a bound, by the same reservation', async () => {
     Object.assign(tron, { isLosing: true, life: 1 });
@@ -341,6 +387,7 @@ describe('two attempts that both paid', () => {
   it('are shown to staff, and the second one stays a difference', async () => {
     tron.exclusive = false;
     const { order } = await wronglyDead();
+    await gateway.mine('TRC20');
     gateway.clock.advance(5_000);
     await gateway.tick();
     expect(await attempts(order)).toHaveLength(2);

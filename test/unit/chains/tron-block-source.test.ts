@@ -110,7 +110,7 @@ function reading(faults: Faults = {}, options: Partial<TronBlockSourceOptions> =
     tokens: new Map(),
     isTraced: false,
     maxHeight: 1_000,
-    doubts: new RootDoubts(),
+    doubts: new RootDoubts(1),
     ...options,
   });
   return {
@@ -261,7 +261,7 @@ describe('TronBlockSource', () => {
     const mismatch = expect.objectContaining({ code: 'root_mismatch' });
 
     it('are a reason to ask the next node, which reads the block', async () => {
-      const doubts = new RootDoubts();
+      const doubts = new RootDoubts(2);
       await expect(reading(lies, { doubts, maxHeight: 1 }).block(1)).rejects.toEqual(mismatch);
       expect(
         (await reading({ name: 'http://other.example' }, { doubts, maxHeight: 1 }).block(1))?.transfers,
@@ -269,15 +269,22 @@ describe('TronBlockSource', () => {
       expect(doubts.count).toBe(1);
     });
 
-    it('are read when there is no other node to ask', async () => {
-      const doubts = new RootDoubts();
+    it('are read when the chain has no other node to ask', async () => {
+      const doubts = new RootDoubts(1);
       await expect(reading(lies, { doubts, maxHeight: 1 }).block(1)).rejects.toEqual(mismatch);
       expect((await reading(lies, { doubts, maxHeight: 1 }).block(1))?.transfers).toHaveLength(1);
       expect(doubts.count).toBe(2);
     });
 
+    it('are never read of one node while the other is away', async () => {
+      const doubts = new RootDoubts(2);
+      for (let time = 1; time <= 3; time += 1) {
+        await expect(reading(lies, { doubts, maxHeight: 1 }).block(1)).rejects.toEqual(mismatch);
+      }
+    });
+
     it('stop the chain when two nodes fail', async () => {
-      const doubts = new RootDoubts();
+      const doubts = new RootDoubts(2);
       const other = { ...lies, name: 'http://other.example' };
       for (const faults of [lies, other, lies, other]) {
         await expect(reading(faults, { doubts, maxHeight: 1 }).block(1)).rejects.toEqual(mismatch);
@@ -285,7 +292,7 @@ describe('TronBlockSource', () => {
     });
 
     it('end a scan that read blocks before them, and are noted by the next scan', async () => {
-      const doubts = new RootDoubts();
+      const doubts = new RootDoubts(1);
       const late = { ...lies, block: (height: number) => (height === 2 ? lacking(height) : undefined) };
       const faults = {
         ...late,
@@ -299,11 +306,19 @@ describe('TronBlockSource', () => {
     });
 
     it('are remembered of the newest thousand blocks only', () => {
-      const doubts = new RootDoubts();
-      for (let block = 0; block <= 1_000; block += 1) expect(doubts.refuses(String(block), 'one')).toBe(true);
-      expect(doubts.refuses('1000', 'one')).toBe(false);
-      expect(doubts.refuses('0', 'one')).toBe(true);
+      const doubts = new RootDoubts(1);
+      for (let block = 0; block <= 1_000; block += 1) expect(doubts.refuses(String(block))).toBe(true);
+      expect(doubts.refuses('1000')).toBe(false);
+      expect(doubts.refuses('0')).toBe(true);
     });
+  });
+
+  it('asks three questions of a block with 10,000 transactions', async () => {
+    const amounts = Array.from({ length: 10_000 }, (_, index) => BigInt(index + 1));
+    const full = told(1, '00'.repeat(32), amounts);
+    const { wire, block } = single({ block: () => full, infos: () => infosOf(full) });
+    expect((await block(1))?.transfers.map(({ amount }) => amount)).toEqual(amounts);
+    expect(wire.asked).toHaveLength(3);
   });
 
   it('ends a scan with the blocks that it has when the node fails later', async () => {

@@ -242,6 +242,19 @@ describe('TronTransactions', () => {
     expect(faultsOf(small)).toContain('the amount of the sweep does not cover its fee');
   });
 
+  it('counts a fee for payments from the hot wallet, also when the gateway states none', () => {
+    const counted = (name: string): bigint | undefined => {
+      const one = { ...(cases[name] as Case), fee: name.endsWith('of coins') ? 0n : tokens.feeLimit };
+      return signer.open(one.chain, one.intent, prepared(one)).leastCounted;
+    };
+    // The recipient may be a new account. A token's transfer costs its bytes beside its energy.
+    expect(counted('a payment of coins')).toBe(1_100_000n);
+    expect(counted('a payment of tokens')).toBe(tokens.feeLimit + 346_000n);
+    // The swept address pays, and its coins are ours.
+    expect(counted('a sweep of coins')).toBe(0n);
+    expect(counted('a sweep of tokens')).toBe(0n);
+  });
+
   it('refuses coins with a fee limit, and a token without one', () => {
     const fault = ['the fee limit of the transaction is not for coins, or missing for a token'];
     const plain = cases['a payment of coins'] as Case;

@@ -264,6 +264,25 @@ describe('cases that are told apart', () => {
     expect(transfers([{ ...ok, internals: kinds }]).filter(({ doubt }) => doubt !== undefined)).toEqual([]);
   });
 
+  it.each([
+    undefined,
+    '',
+    '41',
+    5,
+    `42${'0a'.repeat(20)}`,
+    { a: 1 },
+  ])('an internal call of an unknown kind to %j does not stop the scan', (transferTo_address) => {
+    const unknown = internal({ note: bytesToHex(utf8ToBytes('stakeNext')), transferTo_address });
+    const found = transfers([{ ...ok, internals: [unknown, internal()] }]);
+    expect(found.map(({ address, amount }) => [address, amount])).toEqual([[tronAddress(ours), 3_000_000n]]);
+  });
+
+  it('each of 10,000 logs of one transaction has a key of its own', () => {
+    const logs = Array.from({ length: 10_000 }, () => log({ amount: 1n }));
+    const found = transfers([{ ...ok, logs }]);
+    expect(new Set(found.map(({ key }) => key)).size).toBe(10_000);
+  });
+
   it('hexadecimal digits in upper case are the same', () => {
     const upper = (value: unknown): unknown =>
       JSON.parse(JSON.stringify(value).replace(/"[0-9a-f]{8,}"/g, (hex) => hex.toUpperCase()));

@@ -16,6 +16,7 @@ const kind: TransactionSigner = {
   open: (_chain, { id, attempt }, { payload }) => ({
     faults: [],
     ...(payload === 'no time' ? {} : { builtAtMs: Number(payload) }),
+    ...(leastCounted === undefined ? {} : { leastCounted }),
     sign: () => ({ txid: `${id}-${attempt}`, raw: `signed ${payload}` }),
   }),
 };
@@ -26,6 +27,7 @@ const room = { maxFee: 10n, feesPerDay: 100n, assets: new Map([['', { perPayment
 let dir: string;
 let clock: TestClock;
 let traits: TransactionSigner['traits'];
+let leastCounted: bigint | undefined;
 let signer: LocalSigner;
 /** The txids that a gateway would know. */
 let known: readonly string[];
@@ -35,6 +37,7 @@ beforeEach(async () => {
   clock = new TestClock(new Date(start));
   traits = { exclusive: false, furtherAttempts: 3 };
   known = [];
+  leastCounted = undefined;
   signer = await open();
 });
 
@@ -202,6 +205,25 @@ describe('a further attempt on a chain whose attempts do not exclude each other'
     await expectRefused(sign(2), 'may still confirm');
     clock.advance(180_000);
     expect(await sign(2)).toBe('p-2');
+  });
+
+  it('counts the fee that its bytes do not bound, when the gateway states less', async () => {
+    leastCounted = 60n;
+    await sign(1);
+    clock.advance(180_000);
+    // 120 of 100 for the day, though the gateway states 2.
+    await expectRefused(sign(2), 'fees_per_day');
+    leastCounted = 0n;
+    expect(await sign(2)).toBe('p-2');
+  });
+
+  // A block takes a transaction whose expiration is later than the time of the block before it. The
+  // first block after a halt may so take one that expired during the halt.
+  it('during a halt of the chain is refused by the time of the head, which only a false gateway hides', async () => {
+    await sign(1, { expiresAt: { timeMs: start + 1_000 } });
+    clock.advance(600_000);
+    await expectRefused(sign(2, { headBehindMs: 600_000 }), "30 s or more from the signer's clock");
+    expect(await sign(2, { headBehindMs: 0 })).toBe('p-2');
   });
 
   it('is not one after an attempt that was revoked', async () => {
