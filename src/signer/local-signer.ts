@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { type Clock, systemClock } from '../base/clock.ts';
+import { networkById } from '../chains/networks/networks.ts';
 import type { PaymentIntent, PreparedTx, SignedTx } from '../chains/port/chain-adapter.ts';
 import { type Signer, SignerError } from '../chains/port/signer.ts';
 import type { SigningKeys, TransactionSigner } from '../chains/port/transaction-signer.ts';
@@ -114,7 +115,9 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
   }
 
   async sharedAddress(networkId: string): Promise<string> {
-    return this.#keys.sharedAddress(networkId);
+    const chain = networkById(networkId)?.chain ?? '';
+    const kind = this.#kind(chain);
+    return kind.traits.paysFromDeposits ? kind.hotWallet(chain) : this.#keys.sharedAddress(networkId);
   }
 
   async poolAddresses(networkId: string, first: number, last: number): Promise<readonly string[]> {

@@ -1,5 +1,10 @@
 /** All migrations, in order. A merged one is never edited. */
-export const migrationNames = ['0001-baseline', '0002-exchange-account', '0003-attempt-expiry'] as const;
+export const migrationNames = [
+  '0001-baseline',
+  '0002-exchange-account',
+  '0003-attempt-expiry',
+  '0005-unassigned-deposits',
+] as const;
 
 export type MigrationName = (typeof migrationNames)[number];
 

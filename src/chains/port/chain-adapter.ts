@@ -40,8 +40,14 @@ export interface Transfer {
   readonly tag: string | null;
   readonly contract: string | null;
   readonly amount: bigint;
-  /** Why it must not be credited although the node shows it. */
-  readonly doubt?: 'unknown_call';
+  /**
+   * Why it must not be credited although the node shows it.
+   *
+   * - `unknown_call`: a contract's call that may not have moved it. The ledger leaves it out.
+   * - `unusual_kind`: it did arrive, by a kind of transaction that pays no order, such as a deleted
+   *   account. It belongs to no order before staff decide.
+   */
+  readonly doubt?: 'unknown_call' | 'unusual_kind';
 }
 
 /** Transactions in the mempool, as far as the node shows them. */
@@ -252,6 +258,13 @@ export interface ChainTraits {
    * a sweep.
    */
   readonly ledger: 'accounts' | 'outputs';
+  /** Whether each order has an address, or all share one and have a tag each. */
+  readonly deposits: 'per_order' | 'shared';
+  /**
+   * Whether the shared address is the wallet that pays. Then nothing is swept, and `hotWallet` has
+   * the tag of funding.
+   */
+  readonly paysFromDeposits: boolean;
   /**
    * Whether transactions that wait for a block are visible. Without it, `status` answers 'waiting'
    * for them.
@@ -315,7 +328,10 @@ export interface ChainAdapter {
   pending?(known: readonly string[]): Promise<Pending>;
   /** Balances of the holdings in the newest block, in the same order. */
   balances(holdings: readonly Holding[], contract: string | null): Promise<readonly bigint[]>;
-  /** The wallet from which payments are made. */
+  /**
+   * The wallet from which payments are made. With a tag, only what comes with that tag is funding.
+   * Payments spend the whole address in any case.
+   */
   hotWallet(): Promise<Holding>;
   /**
    * Builds an unsigned transaction that spends nothing in `held`, and leaves enough for the

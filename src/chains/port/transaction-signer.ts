@@ -25,7 +25,7 @@ export interface OpenedTx {
  */
 export interface TransactionSigner {
   /** Those of the family that decide which further attempts of a payment are signed. */
-  readonly traits: Pick<ChainTraits, 'exclusive' | 'furtherAttempts'>;
+  readonly traits: Pick<ChainTraits, 'exclusive' | 'furtherAttempts' | 'paysFromDeposits'>;
   /** Address of the hot wallet on the chain. */
   hotWallet(chain: string): string;
   /**

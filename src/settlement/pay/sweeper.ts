@@ -72,7 +72,8 @@ export class Sweeper implements ChainTask {
   /** Decides the sweeps of a chain. The payment worker makes them. */
   async run(adapter: ChainAdapter, lease: ChainLease): Promise<void> {
     const from = this.#options.sweepFrom.get(adapter.chain);
-    if (from === undefined) return;
+    // Where the wallet pays from its deposits, nothing has to move.
+    if (from === undefined || adapter.traits.paysFromDeposits) return;
     if (adapter.traits.ledger === 'outputs') await unlessRefused(() => this.#sweepOutputs(adapter, lease, from));
     else await this.#sweepAccounts(adapter, lease, from);
   }

@@ -34,6 +34,7 @@ const layers: Record<string, readonly string[]> = {
   'chains/families': [
     'base/db',
     'chains',
+    'chains/addresses',
     'chains/evm',
     'chains/networks',
     'chains/port',
@@ -174,6 +175,7 @@ const layers: Record<string, readonly string[]> = {
     'base/jobs',
     'base/telemetry',
     'chains/addresses',
+    'chains/networks',
     'chains/port',
     'ledger',
     'orders',

@@ -54,6 +54,7 @@ export const DepositProblemEnum = enumOf<DepositProblem>(
     no_refund_address: 'It would be refunded, and the order has no refund address.',
     below_fee: 'It does not cover the fee of its own refund.',
     unknown_tag: 'Its tag belongs to no order.',
+    unusual_kind: 'It came by a kind of transaction that pays no order, whatever its tag.',
     refund_failed: 'Its refund can never confirm.',
     too_many_refunds:
       'Its order has reached the limit of automatic refunds of extra deposits (`MAX_REFUNDS_PER_ORDER`).',
@@ -156,6 +157,7 @@ export const StaffActionEnum = enumOf<StaffActionName>('OrderActionKind', 'Kind 
   resume_payouts: 'End a hold of payouts.',
   venue_opening: 'Take the balances of the account at an exchange into the books.',
   venue_classify: 'Say what an entry of an exchange is that the gateway did not make.',
+  assign_deposit: 'Give a deposit without an order to an order, as if it had come with its tag.',
 });
 
 export const MovementKindEnum = enumOf<VenueMovement['kind']>(

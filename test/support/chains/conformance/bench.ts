@@ -46,6 +46,7 @@ const traitNeeds = {
   conflict: ({ death }: ChainTraits) => death.conflict,
   expiry: ({ death }: ChainTraits) => death.expiry !== 'none',
   exclusion: ({ exclusive }: ChainTraits) => exclusive,
+  'payment from deposits': ({ paysFromDeposits }: ChainTraits) => paysFromDeposits,
   'attempts that do not exclude each other': ({ exclusive }: ChainTraits) => !exclusive,
 } as const;
 

@@ -21,6 +21,33 @@ export function describeHoldings(bench: Bench): void {
     expect(await bench.hotBalance()).toBe(before + amount - fee);
   });
 
+  bench.test('pays from its deposits, with whatever tag they came', ['payment from deposits', 'tag'], async () => {
+    const { address, tag: funding } = await bench.adapter.hotWallet();
+    const { tag } = bench.chain;
+    expect(funding).not.toBeNull();
+    expect(funding).not.toBe(tag);
+    const before = await bench.hotBalance();
+    const cursor = await bench.startHere();
+    await bench.chain.pay(address, tag, null, 3n * unit);
+    await bench.chain.pay(address, funding, null, 5n * unit);
+    await bench.chain.pay(address, null, null, 7n * unit);
+    await bench.chain.mine(bench.adapter.finalityDepth);
+    const found = transfersOf(await bench.adapter.scan(cursor, 20)).filter((one) => one.address === address);
+    expect(found.map((one) => [one.tag, one.amount])).toEqual([
+      [tag, 3n * unit],
+      [funding, 5n * unit],
+      [null, 7n * unit],
+    ]);
+    expect(await bench.hotBalance()).toBe(before + 15n * unit);
+    const payment = bench.intent({ amount: before + 14n * unit });
+    const tx = await bench.signed(payment);
+    expect((await bench.adapter.broadcast(tx)).outcome).toBe('accepted');
+    await bench.chain.mine(bench.adapter.finalityDepth);
+    const { fee, success } = expectMined(await bench.adapter.status(tx));
+    expect(success).toBe(true);
+    expect(await bench.hotBalance()).toBe(unit - fee);
+  });
+
   bench.test('replaces a payment that waits, and pays once', ['replacement'], async () => {
     const { raiseFees } = bench.chain;
     if (!raiseFees || !bench.adapter.replace) throw new Error('nothing is replaced');
