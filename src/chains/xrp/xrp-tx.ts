@@ -1,0 +1,231 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { sha512 } from '@noble/hashes/sha2.js';
+import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
+import { encodeRippleClassic, rippleAccount } from '../addresses/ripple.ts';
+
+/** A payment of the ledger's own coin, as it is built here. Amounts are in drops. */
+export interface XrpPayment {
+  readonly account: string;
+  /** A classic address. */
+  readonly to: string;
+  /** 0 is a tag; null is no tag. */
+  readonly tag: number | null;
+  readonly amount: bigint;
+  readonly fee: bigint;
+  /** What the transaction uses up: a ticket, or the next sequence number of the account. */
+  readonly ticket: number | null;
+  /** 0 beside a ticket. */
+  readonly sequence: number;
+  /** The last ledger that may hold it. */
+  readonly lastLedger: number;
+  /** Required above 1024 and forbidden below; null where it is forbidden. */
+  readonly networkId: number | null;
+  /** The key that signs, compressed, in hexadecimal digits in lower case. */
+  readonly publicKey: string;
+}
+
+/** The largest value of a 32-bit member. */
+export const maxUint32 = 0xffffffff;
+/** More drops than there can be: 10^17. */
+export const maxDrops = 100_000_000_000_000_000n;
+
+/** Numbers of networks above it stand in each of their transactions. */
+const largestSilentNetwork = 1024;
+
+/**
+ * The number of a network as its transactions state it; null where they must not.
+ * https://xrpl.org/docs/references/protocol/transactions/common-fields#networkid-field
+ */
+export function statedNetwork(networkId: number): number | null {
+  return networkId > largestSilentNetwork ? networkId : null;
+}
+
+/** The first half of SHA-512, by which the ledger names everything. */
+export function sha512Half(...parts: readonly Uint8Array[]): Uint8Array {
+  return sha512(concatBytes(...parts)).subarray(0, 32);
+}
+
+/**
+ * The bytes before a hash that say what is hashed.
+ * https://xrpl.org/docs/references/protocol/data-types/basic-data-types#hash-prefixes
+ */
+const prefix = {
+  toSign: Uint8Array.of(0x53, 0x54, 0x58, 0x00),
+  signed: Uint8Array.of(0x54, 0x58, 0x4e, 0x00),
+} as const;
+
+/** Set in an amount that is of the ledger's own coin and not below 0. */
+const ownCoin = 0x4000000000000000n;
+
+/**
+ * The members of a payment in the order of the ledger's format: by type, then by number.
+ * https://xrpl.org/docs/references/protocol/binary-format
+ */
+function encodePayment(payment: XrpPayment, signature: Uint8Array | null): Uint8Array {
+  const { account, to, tag, amount, fee, ticket, sequence, lastLedger, networkId, publicKey } = payment;
+  return concatBytes(
+    Uint8Array.of(0x12, 0, 0),
+    uint32([0x21], networkId),
+    uint32([0x24], sequence),
+    uint32([0x2e], tag),
+    uint32([0x20, 0x1b], lastLedger),
+    uint32([0x20, 0x29], ticket),
+    drops(0x61, amount),
+    drops(0x68, fee),
+    counted(0x73, hexToBytes(publicKey)),
+    counted(0x74, signature),
+    counted(0x81, rippleAccount(account)),
+    counted(0x83, rippleAccount(to)),
+  );
+}
+
+/** Nothing for a member that is absent. */
+function uint32(field: readonly number[], value: number | null): Uint8Array {
+  if (value === null) return new Uint8Array();
+  if (!Number.isInteger(value) || value < 0 || value > maxUint32) throw new RangeError('a member has 32 bits');
+  const encoded = Buffer.alloc(4);
+  encoded.writeUInt32BE(value);
+  return concatBytes(Uint8Array.from(field), encoded);
+}
+
+function drops(field: number, value: bigint): Uint8Array {
+  if (value < 0n || value > maxDrops) throw new RangeError('an amount is from 0 to 10^17 drops');
+  const encoded = Buffer.alloc(8);
+  encoded.writeBigUInt64BE(ownCoin | value);
+  return concatBytes(Uint8Array.of(field), encoded);
+}
+
+/** Bytes with their length before them. None here is longer than 192 bytes. */
+function counted(field: number, value: Uint8Array | null): Uint8Array {
+  return value === null ? new Uint8Array() : concatBytes(Uint8Array.of(field, value.length), value);
+}
+
+/** A signed transaction: its id in capitals, as nodes write it, and its bytes in hexadecimal. */
+export interface SignedBytes {
+  readonly txid: string;
+  readonly raw: string;
+}
+
+/**
+ * Signs a payment. Deterministic (RFC 6979) and with a low s, so that the same payment and key
+ * always give the same bytes.
+ */
+export function signXrpPayment(payment: XrpPayment, privateKey: Uint8Array): SignedBytes {
+  const digest = sha512Half(prefix.toSign, encodePayment(payment, null));
+  const signature = secp256k1.sign(digest, privateKey, { prehash: false, lowS: true, format: 'der' });
+  const raw = encodePayment(payment, signature);
+  return { txid: txidOf(raw), raw: bytesToHex(raw).toUpperCase() };
+}
+
+function txidOf(raw: Uint8Array): string {
+  return bytesToHex(sha512Half(prefix.signed, raw)).toUpperCase();
+}
+
+/**
+ * Reads signed bytes of a payment.
+ *
+ * @throws Error when they are no payment of the form that is built here, or its key did not sign
+ *   them.
+ */
+export function openXrpPayment(raw: string): { readonly txid: string; readonly payment: XrpPayment } {
+  const signed = hexToBytes(raw.toLowerCase());
+  const { signature, ...payment } = readPayment(signed);
+  const again = encodePayment(payment, signature);
+  if (signature === null || Buffer.compare(again, signed) !== 0) throw new Error('it has another form');
+  const digest = sha512Half(prefix.toSign, encodePayment(payment, null));
+  const key = hexToBytes(payment.publicKey);
+  if (!secp256k1.verify(signature, digest, key, { prehash: false, lowS: true, format: 'der' })) {
+    throw new Error('its key did not sign it');
+  }
+  return { txid: txidOf(signed), payment };
+}
+
+/** An unsigned payment as text, with the path of the key that signs it. */
+export interface XrpPayload {
+  readonly path: string;
+  readonly payment: XrpPayment;
+}
+
+export function encodePayload({ path, payment }: XrpPayload): string {
+  return JSON.stringify({ path, tx: bytesToHex(encodePayment(payment, null)).toUpperCase() });
+}
+
+/** @throws Error for a text that `encodePayload` does not make. */
+export function decodePayload(text: string): XrpPayload {
+  const { path, tx } = JSON.parse(text) as { path?: unknown; tx?: unknown };
+  if (typeof path !== 'string' || typeof tx !== 'string') throw new Error('this is no payload');
+  const { signature, ...payment } = readPayment(hexToBytes(tx.toLowerCase()));
+  const payload = { path, payment };
+  if (signature !== null || encodePayload(payload) !== text) {
+    throw new Error('this is not a payload in its canonical form');
+  }
+  return payload;
+}
+
+/** The members that may stand in a payment of ours, by the digits of their field, with lengths. */
+const members: Readonly<Record<string, number | 'counted'>> = {
+  '12': 2,
+  '21': 4,
+  '24': 4,
+  '2e': 4,
+  '201b': 4,
+  '2029': 4,
+  '61': 8,
+  '68': 8,
+  '73': 'counted',
+  '74': 'counted',
+  '81': 'counted',
+  '83': 'counted',
+};
+
+/**
+ * Reads the members of a payment. The caller encodes them again and compares the bytes: that
+ * refuses another order, and members twice.
+ */
+function readPayment(encoded: Uint8Array): XrpPayment & { readonly signature: Uint8Array | null } {
+  const found = readMembers(Buffer.from(encoded));
+  const take = (field: string, length?: number): Buffer => {
+    const value = found.get(field);
+    if (value === undefined || (length !== undefined && value.length !== length)) throw new Error('it is no payment');
+    return value;
+  };
+  const number = (field: string): number => take(field).readUInt32BE();
+  const optional = (field: string): number | null => (found.has(field) ? number(field) : null);
+  if (take('12').readUInt16BE() !== 0) throw new Error('it is no payment');
+  return {
+    account: encodeRippleClassic(take('81', 20)),
+    to: encodeRippleClassic(take('83', 20)),
+    tag: optional('2e'),
+    amount: readDrops(take('61')),
+    fee: readDrops(take('68')),
+    ticket: optional('2029'),
+    sequence: number('24'),
+    lastLedger: number('201b'),
+    networkId: optional('21'),
+    publicKey: take('73', 33).toString('hex'),
+    signature: found.get('74') ?? null,
+  };
+}
+
+function readMembers(encoded: Buffer): Map<string, Buffer> {
+  const found = new Map<string, Buffer>();
+  for (let at = 0; at < encoded.length; ) {
+    const first = encoded[at] ?? 0;
+    // A field whose number is above 15 states it in a second byte.
+    const field = encoded.toString('hex', at, at + ((first & 0x0f) === 0 ? 2 : 1));
+    at += field.length / 2;
+    const known = members[field];
+    if (known === undefined) throw new Error('it has a member that no payment of ours has');
+    const length = known === 'counted' ? (encoded[at++] ?? 0) : known;
+    if (at + length > encoded.length) throw new Error('it is cut off');
+    found.set(field, encoded.subarray(at, at + length));
+    at += length;
+  }
+  return found;
+}
+
+function readDrops(value: Buffer): bigint {
+  const amount = value.readBigUInt64BE();
+  if ((amount & ownCoin) === 0n) throw new Error('its amount is not of the own coin');
+  return amount ^ ownCoin;
+}
