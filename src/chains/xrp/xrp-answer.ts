@@ -43,6 +43,11 @@ export function asDrops(value: unknown, what: string): bigint {
   return asWhole(value, maxDrops, what);
 }
 
+/** Reads a time of the ledger as milliseconds since 1970. */
+export function timeOf(value: unknown): number {
+  return (epochSec + asUint32(value, 'close time of a ledger')) * 1_000;
+}
+
 /** Reads 32 bytes, in capitals. */
 export function asHash(value: unknown, what: string): string {
   if (typeof value !== 'string' || !/^[0-9A-Fa-f]{64}$/.test(value)) throw unsound(`no hash as ${what}`);
@@ -79,7 +84,6 @@ export function readLedger(answer: unknown, index: number | null): XrpLedger {
  */
 function readHeader(ledger: Readonly<Record<string, unknown>>): XrpLedger['ref'] {
   const height = asIndex(ledger.ledger_index, 'index of a ledger');
-  const closed = asUint32(ledger.close_time, 'close time of a ledger');
   const parent = asHash(ledger.parent_hash, 'hash of a parent');
   const hash = asHash(ledger.ledger_hash, 'hash of a ledger');
   const fixed = Buffer.alloc(16);
@@ -88,7 +92,7 @@ function readHeader(ledger: Readonly<Record<string, unknown>>): XrpLedger['ref']
   fixed.writeBigUInt64BE(asDrops(ledger.total_coins, 'sum of all coins'), 8);
   const times = Buffer.alloc(10);
   times.writeUInt32BE(asUint32(ledger.parent_close_time, 'close time of a parent'), 0);
-  times.writeUInt32BE(closed, 4);
+  times.writeUInt32BE(asUint32(ledger.close_time, 'close time of a ledger'), 4);
   times.writeUInt8(asByte(ledger.close_time_resolution, 'resolution of close times'), 8);
   times.writeUInt8(asByte(ledger.close_flags, 'flags of a ledger'), 9);
   const found = sha512Half(
@@ -101,7 +105,7 @@ function readHeader(ledger: Readonly<Record<string, unknown>>): XrpLedger['ref']
   if (Buffer.from(found).toString('hex').toUpperCase() !== hash) {
     throw unsound('a ledger whose hash does not follow from its header');
   }
-  return { height, hash, parent, timeMs: (epochSec + closed) * 1_000 };
+  return { height, hash, parent, timeMs: timeOf(ledger.close_time) };
 }
 
 function asByte(value: unknown, what: string): number {

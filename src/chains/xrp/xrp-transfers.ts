@@ -43,8 +43,9 @@ function transfersOfTx(entry: XrpLedgerTx): Transfer[] {
 }
 
 /**
- * A payment of the ledger's own coin; null for one of an issued currency. One whose delivered
- * amount the node does not tell, or tells in contradiction to the balance, carries a doubt.
+ * A payment of the ledger's own coin; null for one of an issued currency, and for one that brought
+ * nothing. Where the node does not tell what was delivered, or tells another amount than that by
+ * which the balance rose, the balance counts, with a doubt.
  *
  * @param rise By how much the balance of its recipient rose.
  */
@@ -52,18 +53,23 @@ function readPayment({ txid, tx, meta }: XrpLedgerTx, address: string, rise: big
   const told = meta.delivered_amount;
   if (typeof told === 'object' && told !== null) return null;
   const delivered = told === undefined || told === 'unavailable' ? null : asDrops(told, 'delivered amount');
-  const amount = delivered ?? rise;
-  if (amount === 0n) return null;
   const tag = tx.DestinationTag === undefined ? null : String(asUint32(tx.DestinationTag, 'destination tag'));
   // One who pays itself pays the fee from the same balance.
-  const isOdd = delivered === null || (delivered !== rise && tx.Account !== address);
+  const isSure = delivered !== null && (delivered === rise || tx.Account === address);
+  const amount = isSure ? delivered : rise;
+  if (amount === 0n) return null;
   const found: Transfer = { key: `${txid}:0`, txid, address, tag, contract: null, amount };
-  return isOdd ? { ...found, doubt: 'unusual_kind' } : found;
+  return isSure ? found : { ...found, doubt: 'unusual_kind' };
 }
 
-/** The accounts whose balance of the own coin rose, with the amounts. */
-function risesOf({ AffectedNodes }: XrpLedgerTx['meta']): Map<string, bigint> {
-  const rises = new Map<string, bigint>();
+/** The accounts whose balance rose, with the amounts. */
+function risesOf(meta: XrpLedgerTx['meta']): Map<string, bigint> {
+  return new Map([...changesOf(meta)].filter(([, change]) => change > 0n));
+}
+
+/** By how much each balance of the own coin rose, or fell below 0, in a transaction. */
+export function changesOf({ AffectedNodes }: XrpLedgerTx['meta']): Map<string, bigint> {
+  const changes = new Map<string, bigint>();
   if (!Array.isArray(AffectedNodes)) throw unsound('no changes of a transaction');
   for (const item of AffectedNodes) {
     const { CreatedNode, ModifiedNode } = asObject(item, 'change of the ledger');
@@ -71,19 +77,19 @@ function risesOf({ AffectedNodes }: XrpLedgerTx['meta']): Map<string, bigint> {
     if (!isNew && ModifiedNode === undefined) continue;
     const node = asObject(isNew ? CreatedNode : ModifiedNode, 'change of the ledger');
     if (node.LedgerEntryType !== 'AccountRoot') continue;
-    const rise = isNew ? riseOfNew(node) : riseOfKnown(node);
-    if (rise !== null && rise[1] > 0n) rises.set(...rise);
+    const change = isNew ? changeOfNew(node) : changeOfKnown(node);
+    if (change !== null) changes.set(...change);
   }
-  return rises;
+  return changes;
 }
 
-function riseOfNew({ NewFields }: Readonly<Record<string, unknown>>): [string, bigint] {
+function changeOfNew({ NewFields }: Readonly<Record<string, unknown>>): [string, bigint] {
   const { Account, Balance } = asObject(NewFields, 'new account');
   return [asAccount(Account, 'new account'), asDrops(Balance, 'balance')];
 }
 
 /** Null when the balance did not change. */
-function riseOfKnown({ FinalFields, PreviousFields }: Readonly<Record<string, unknown>>): [string, bigint] | null {
+function changeOfKnown({ FinalFields, PreviousFields }: Readonly<Record<string, unknown>>): [string, bigint] | null {
   if (FinalFields === undefined || PreviousFields === undefined) return null;
   const before = asObject(PreviousFields, 'account before').Balance;
   if (before === undefined) return null;

@@ -1,7 +1,8 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha512 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
-import { encodeRippleClassic, rippleAccount } from '../addresses/ripple.ts';
+import { encodeRippleClassic, rippleAccount, rippleAddress } from '../addresses/ripple.ts';
+import type { SigningKey } from '../port/transaction-signer.ts';
 
 /** A payment of the ledger's own coin, as it is built here. Amounts are in drops. */
 export interface XrpPayment {
@@ -20,8 +21,12 @@ export interface XrpPayment {
   readonly lastLedger: number;
   /** Required above 1024 and forbidden below; null where it is forbidden. */
   readonly networkId: number | null;
-  /** The key that signs, compressed, in hexadecimal digits in lower case. */
-  readonly publicKey: string;
+}
+
+/** What signing adds: the compressed key, and its signature once there is one. */
+interface Signing {
+  readonly publicKey: Uint8Array;
+  readonly signature: Uint8Array | null;
 }
 
 /** The largest value of a 32-bit member. */
@@ -61,8 +66,8 @@ const ownCoin = 0x4000000000000000n;
  * The members of a payment in the order of the ledger's format: by type, then by number.
  * https://xrpl.org/docs/references/protocol/binary-format
  */
-function encodePayment(payment: XrpPayment, signature: Uint8Array | null): Uint8Array {
-  const { account, to, tag, amount, fee, ticket, sequence, lastLedger, networkId, publicKey } = payment;
+function encodePayment(payment: XrpPayment, signing: Signing | null): Uint8Array {
+  const { account, to, tag, amount, fee, ticket, sequence, lastLedger, networkId } = payment;
   return concatBytes(
     Uint8Array.of(0x12, 0, 0),
     uint32([0x21], networkId),
@@ -72,8 +77,8 @@ function encodePayment(payment: XrpPayment, signature: Uint8Array | null): Uint8
     uint32([0x20, 0x29], ticket),
     drops(0x61, amount),
     drops(0x68, fee),
-    counted(0x73, hexToBytes(publicKey)),
-    counted(0x74, signature),
+    counted(0x73, signing?.publicKey ?? null),
+    counted(0x74, signing?.signature ?? null),
     counted(0x81, rippleAccount(account)),
     counted(0x83, rippleAccount(to)),
   );
@@ -110,10 +115,10 @@ export interface SignedBytes {
  * Signs a payment. Deterministic (RFC 6979) and with a low s, so that the same payment and key
  * always give the same bytes.
  */
-export function signXrpPayment(payment: XrpPayment, privateKey: Uint8Array): SignedBytes {
-  const digest = sha512Half(prefix.toSign, encodePayment(payment, null));
+export function signXrpPayment(payment: XrpPayment, { privateKey, publicKey }: SigningKey): SignedBytes {
+  const digest = sha512Half(prefix.toSign, encodePayment(payment, { publicKey, signature: null }));
   const signature = secp256k1.sign(digest, privateKey, { prehash: false, lowS: true, format: 'der' });
-  const raw = encodePayment(payment, signature);
+  const raw = encodePayment(payment, { publicKey, signature });
   return { txid: txidOf(raw), raw: bytesToHex(raw).toUpperCase() };
 }
 
@@ -124,17 +129,19 @@ function txidOf(raw: Uint8Array): string {
 /**
  * Reads signed bytes of a payment.
  *
- * @throws Error when they are no payment of the form that is built here, or its key did not sign
- *   them.
+ * @throws Error when they are no payment of the form that is built here, or the key of its account
+ *   did not sign them.
  */
 export function openXrpPayment(raw: string): { readonly txid: string; readonly payment: XrpPayment } {
   const signed = hexToBytes(raw.toLowerCase());
-  const { signature, ...payment } = readPayment(signed);
-  const again = encodePayment(payment, signature);
-  if (signature === null || Buffer.compare(again, signed) !== 0) throw new Error('it has another form');
-  const digest = sha512Half(prefix.toSign, encodePayment(payment, null));
-  const key = hexToBytes(payment.publicKey);
-  if (!secp256k1.verify(signature, digest, key, { prehash: false, lowS: true, format: 'der' })) {
+  const { payment, publicKey, signature } = readPayment(signed);
+  const isWhole = publicKey !== null && signature !== null;
+  if (!isWhole || Buffer.compare(encodePayment(payment, { publicKey, signature }), signed) !== 0) {
+    throw new Error('it has another form');
+  }
+  if (rippleAddress(publicKey) !== payment.account) throw new Error('it has another key');
+  const digest = sha512Half(prefix.toSign, encodePayment(payment, { publicKey, signature: null }));
+  if (!secp256k1.verify(signature, digest, publicKey, { prehash: false, lowS: true, format: 'der' })) {
     throw new Error('its key did not sign it');
   }
   return { txid: txidOf(signed), payment };
@@ -154,11 +161,8 @@ export function encodePayload({ path, payment }: XrpPayload): string {
 export function decodePayload(text: string): XrpPayload {
   const { path, tx } = JSON.parse(text) as { path?: unknown; tx?: unknown };
   if (typeof path !== 'string' || typeof tx !== 'string') throw new Error('this is no payload');
-  const { signature, ...payment } = readPayment(hexToBytes(tx.toLowerCase()));
-  const payload = { path, payment };
-  if (signature !== null || encodePayload(payload) !== text) {
-    throw new Error('this is not a payload in its canonical form');
-  }
+  const payload = { path, payment: readPayment(hexToBytes(tx.toLowerCase())).payment };
+  if (encodePayload(payload) !== text) throw new Error('this is not a payload in its canonical form');
   return payload;
 }
 
@@ -182,19 +186,28 @@ const members: Readonly<Record<string, number | 'counted'>> = {
  * Reads the members of a payment. The caller encodes them again and compares the bytes: that
  * refuses another order, and members twice.
  */
-function readPayment(encoded: Uint8Array): XrpPayment & { readonly signature: Uint8Array | null } {
+function readPayment(encoded: Uint8Array): {
+  readonly payment: XrpPayment;
+  readonly publicKey: Uint8Array | null;
+  readonly signature: Uint8Array | null;
+} {
   const found = readMembers(Buffer.from(encoded));
-  const take = (field: string, length?: number): Buffer => {
+  const take = (field: string): Buffer => {
     const value = found.get(field);
-    if (value === undefined || (length !== undefined && value.length !== length)) throw new Error('it is no payment');
+    if (value === undefined) throw new Error('it is no payment');
     return value;
+  };
+  const account = (field: string): string => {
+    const hash = take(field);
+    if (hash.length !== 20) throw new Error('it has no account');
+    return encodeRippleClassic(hash);
   };
   const number = (field: string): number => take(field).readUInt32BE();
   const optional = (field: string): number | null => (found.has(field) ? number(field) : null);
   if (take('12').readUInt16BE() !== 0) throw new Error('it is no payment');
-  return {
-    account: encodeRippleClassic(take('81', 20)),
-    to: encodeRippleClassic(take('83', 20)),
+  const payment = {
+    account: account('81'),
+    to: account('83'),
     tag: optional('2e'),
     amount: readDrops(take('61')),
     fee: readDrops(take('68')),
@@ -202,9 +215,8 @@ function readPayment(encoded: Uint8Array): XrpPayment & { readonly signature: Ui
     sequence: number('24'),
     lastLedger: number('201b'),
     networkId: optional('21'),
-    publicKey: take('73', 33).toString('hex'),
-    signature: found.get('74') ?? null,
   };
+  return { payment, publicKey: found.get('73') ?? null, signature: found.get('74') ?? null };
 }
 
 function readMembers(encoded: Buffer): Map<string, Buffer> {

@@ -24,13 +24,12 @@ const transactions = read<RecordedTx[]>('transactions.json', false);
 const asText = read<RecordedTx[]>('transactions.json', true);
 const ledgers = read<Record<string, unknown>[]>('ledgers.json', true);
 
-test.each(ledgers.map((ledger) => [ledger.ledger_index, ledger] as const))(
-  'the hash of ledger %s follows from its header',
-  (index, ledger) => {
-    const { ref } = readLedger({ ledger, validated: true }, Number(index));
-    expect(ref).toMatchObject({ hash: ledger.ledger_hash, parent: ledger.parent_hash, height: Number(index) });
-  },
-);
+test.each(
+  ledgers.map((ledger) => [ledger.ledger_index, ledger] as const),
+)('the hash of ledger %s follows from its header', (index, ledger) => {
+  const { ref } = readLedger({ ledger, validated: true }, Number(index));
+  expect(ref).toMatchObject({ hash: ledger.ledger_hash, parent: ledger.parent_hash, height: Number(index) });
+});
 
 test('each member of a header is covered by its hash', () => {
   const [ledger = {}] = ledgers;

@@ -58,8 +58,7 @@ test('Partial payment of 1,000,000 with 1 delivered', () => {
 test.each([
   ['`delivered_amount: "unavailable"`', { delivered_amount: 'unavailable' }],
   ['no delivered amount, as servers of old told', { delivered_amount: undefined }],
-  ['a delivered amount that the balance contradicts', { AffectedNodes: [changed(ours, '1000000', '1000001')] }],
-  ['a delivered amount without a change of a balance', { AffectedNodes: [] }],
+  ['a delivered amount that the balance contradicts', { delivered_amount: '9000000' }],
 ])('%s: a doubt', (_, meta) => {
   expect(arrivals({ meta })).toEqual([{ ...payment, doubt: 'unusual_kind' }]);
 });
@@ -70,20 +69,27 @@ test.each([
     'Issued currency or MPT named XRP',
     { meta: { delivered_amount: { currency: 'XRP', issuer: theirs, value: '5' }, AffectedNodes: [] } },
   ],
-  ['a token of many purposes', { meta: { delivered_amount: { mpt_issuance_id: '00', value: '5' }, AffectedNodes: [] } }],
+  [
+    'a token of many purposes',
+    { meta: { delivered_amount: { mpt_issuance_id: '00', value: '5' }, AffectedNodes: [] } },
+  ],
+  ['a delivered amount without a change of the balance', { meta: { AffectedNodes: [] } }],
   ['0 delivered', { meta: { delivered_amount: '0', AffectedNodes: [] } }],
   ['the outer transaction of a Batch', { tx: { TransactionType: 'Batch' }, meta: { AffectedNodes: [] } }],
 ])('%s: nothing', (_, parts) => {
   expect(arrivals(parts)).toEqual([]);
 });
 
-test.each([['AccountDelete'], ['EscrowFinish'], ['PaymentChannelClaim'], ['CheckCash'], ['AKindOfTheFuture']])(
-  '%s brings us coins without a Payment: an unusual kind, found by the balance',
-  (TransactionType) => {
-    const found = arrivals({ tx: { TransactionType }, meta: { delivered_amount: undefined } });
-    expect(found).toEqual([{ ...payment, key: `${txid}:rise:${ours}`, tag: null, doubt: 'unusual_kind' }]);
-  },
-);
+test.each([
+  ['AccountDelete'],
+  ['EscrowFinish'],
+  ['PaymentChannelClaim'],
+  ['CheckCash'],
+  ['AKindOfTheFuture'],
+])('%s brings us coins without a Payment: an unusual kind, found by the balance', (TransactionType) => {
+  const found = arrivals({ tx: { TransactionType }, meta: { delivered_amount: undefined } });
+  expect(found).toEqual([{ ...payment, key: `${txid}:rise:${ours}`, tag: null, doubt: 'unusual_kind' }]);
+});
 
 test('a payment of an issued currency that also brings us coins: an unusual kind', () => {
   const found = arrivals({ meta: { delivered_amount: { currency: 'USD', issuer: theirs, value: '5' } } });

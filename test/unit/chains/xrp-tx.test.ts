@@ -2,7 +2,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import fc from 'fast-check';
 import { decode, encode, encodeForSigning } from 'ripple-binary-codec';
-import { encodeRippleClassic } from '../../../src/chains/addresses/ripple.ts';
+import { encodeRippleClassic, rippleAddress } from '../../../src/chains/addresses/ripple.ts';
 import {
   decodePayload,
   encodePayload,
@@ -15,9 +15,13 @@ import {
   type XrpPayment,
 } from '../../../src/chains/xrp/xrp-tx.ts';
 
-const key = new Uint8Array(32).fill(9);
+const keyOf = (byte: number) => {
+  const privateKey = new Uint8Array(32).fill(byte);
+  return { privateKey, publicKey: secp256k1.getPublicKey(privateKey) };
+};
+const key = keyOf(9);
 const payment: XrpPayment = {
-  account: encodeRippleClassic(new Uint8Array(20).fill(1)),
+  account: rippleAddress(key.publicKey),
   to: encodeRippleClassic(new Uint8Array(20).fill(2)),
   tag: 12_345,
   amount: 25_000_000n,
@@ -26,7 +30,6 @@ const payment: XrpPayment = {
   sequence: 0,
   lastLedger: 96_000_075,
   networkId: null,
-  publicKey: bytesToHex(secp256k1.getPublicKey(key)),
 };
 
 const account = fc.uint8Array({ minLength: 20, maxLength: 20 }).map(encodeRippleClassic);
@@ -34,7 +37,6 @@ const number = fc.integer({ min: 0, max: maxUint32 });
 const drops = fc.bigInt({ min: 0n, max: maxDrops });
 const payments: fc.Arbitrary<XrpPayment> = fc
   .record({
-    account,
     to: account,
     tag: fc.option(number),
     amount: drops,
@@ -44,10 +46,10 @@ const payments: fc.Arbitrary<XrpPayment> = fc
     lastLedger: number,
     network: number,
   })
-  .map(({ network, ...rest }) => ({ ...rest, networkId: statedNetwork(network), publicKey: payment.publicKey }));
+  .map(({ network, ...rest }) => ({ ...rest, account: payment.account, networkId: statedNetwork(network) }));
 
 /** The payment as the other library takes it. */
-function asJson({ account: from, to, tag, ticket, networkId, publicKey, ...rest }: XrpPayment) {
+function asJson({ account: from, to, tag, ticket, networkId, ...rest }: XrpPayment) {
   return {
     TransactionType: 'Payment',
     Account: from,
@@ -56,7 +58,6 @@ function asJson({ account: from, to, tag, ticket, networkId, publicKey, ...rest 
     Fee: String(rest.fee),
     Sequence: rest.sequence,
     LastLedgerSequence: rest.lastLedger,
-    SigningPubKey: publicKey.toUpperCase(),
     ...(tag !== null && { DestinationTag: tag }),
     ...(ticket !== null && { TicketSequence: ticket }),
     ...(networkId !== null && { NetworkID: networkId }),
@@ -79,10 +80,12 @@ describe('the bytes of a payment', () => {
       fc.property(payments, (random) => {
         const { raw, txid } = signXrpPayment(random, key);
         const { TxnSignature } = decode(raw) as { TxnSignature: string };
-        expect(raw).toBe(encode({ ...asJson(random), TxnSignature }));
-        const digest = sha512Half(hexToBytes(encodeForSigning(asJson(random))));
+        const SigningPubKey = bytesToHex(key.publicKey).toUpperCase();
+        const signed = { ...asJson(random), SigningPubKey, TxnSignature };
+        expect(raw).toBe(encode(signed));
+        const digest = sha512Half(hexToBytes(encodeForSigning(signed)));
         const strict = { prehash: false, lowS: true, format: 'der' } as const;
-        expect(secp256k1.verify(hexToBytes(TxnSignature), digest, secp256k1.getPublicKey(key), strict)).toBe(true);
+        expect(secp256k1.verify(hexToBytes(TxnSignature), digest, key.publicKey, strict)).toBe(true);
         expect(openXrpPayment(raw)).toEqual({ txid, payment: random });
       }),
       { numRuns: 50 },
@@ -138,7 +141,7 @@ describe('signed bytes are refused', () => {
   });
 
   test('a signature of another key', () => {
-    const other = signXrpPayment(payment, new Uint8Array(32).fill(8));
+    const other = signXrpPayment(payment, keyOf(8));
     const { TxnSignature } = decode(other.raw) as { TxnSignature: string };
     expect(() => openXrpPayment(changed({ TxnSignature }))).toThrow('its key did not sign it');
   });
