@@ -120,6 +120,11 @@ export interface PaymentIntent {
    * fee is taken out of it.
    */
   readonly amount: bigint;
+  /**
+   * Set for a transaction that prepares the hot wallet for payments and pays nobody: the name of a
+   * set-up of its family, such as 'tickets:40'. The amount is then 0, and `to` the wallet.
+   */
+  readonly setup?: string;
 }
 
 /** The cost of a sweep, in the chain's own coin. */
@@ -364,6 +369,11 @@ export interface ChainAdapter {
    * recipient.
    */
   usualCosts?(contract: string | null): Promise<UsualCosts | null>;
+  /**
+   * The set-up that the hot wallet needs next, as `PaymentIntent.setup` names it. Null when it needs
+   * none. Absent on chains whose wallets need none.
+   */
+  neededSetup?(): Promise<string | null>;
   broadcast(tx: SignedTx): Promise<Broadcast>;
   /**
    * Broadcasts several transactions in their order, where one request carries them. Returns their

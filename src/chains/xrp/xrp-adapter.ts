@@ -30,7 +30,7 @@ import type { XrpNetwork } from './xrp-section.ts';
 import { xrpSpend } from './xrp-spend.ts';
 import { xrpStatus } from './xrp-status.ts';
 import { xrpTraits } from './xrp-traits.ts';
-import { openXrpPayment } from './xrp-tx.ts';
+import { openXrpTx } from './xrp-tx.ts';
 
 export interface XrpAdapterOptions {
   readonly network: XrpNetwork;
@@ -134,6 +134,10 @@ export class XrpAdapter implements ChainAdapter {
     return this.#nodes.ask((node) => this.#preparation.prepare(node, intent, held, earlier));
   }
 
+  neededSetup(): Promise<string | null> {
+    return this.#nodes.ask((node) => this.#preparation.neededSetup(node));
+  }
+
   /**
    * Sends the bytes to every server, because one may take them and pass them to no other. Never
    * throws: the replies, or their absence, are only hints.
@@ -149,7 +153,7 @@ export class XrpAdapter implements ChainAdapter {
   }
 
   async status(tx: SignedTx): Promise<TxStatus> {
-    const opened = openXrpPayment(tx.raw);
+    const opened = openXrpTx(tx.raw);
     if (opened.txid !== tx.txid) throw new Error(`the bytes of ${tx.txid} are those of ${opened.txid}`);
     return this.#nodes.ask((node) =>
       xrpStatus(node, opened, {

@@ -4,12 +4,12 @@ import type { TxStatus } from '../port/chain-adapter.ts';
 import { asDrops } from './xrp-answer.ts';
 import type { XrpNode } from './xrp-node.ts';
 import { hasLedgers, type KnownTx, type XrpState } from './xrp-state.ts';
-import type { XrpPayment } from './xrp-tx.ts';
+import type { XrpTx } from './xrp-tx.ts';
 
-/** A payment of ours that was sent. */
-export interface SentPayment {
+/** A transaction of ours that was sent. */
+export interface SentTx {
   readonly txid: string;
-  readonly payment: XrpPayment;
+  readonly tx: XrpTx;
 }
 
 export interface StatusOptions {
@@ -35,7 +35,7 @@ export interface StatusOptions {
  */
 export async function xrpStatus(
   node: XrpNode,
-  sent: SentPayment,
+  sent: SentTx,
   { lifeLedgers, askSecond }: StatusOptions,
 ): Promise<TxStatus> {
   const status = await statusOn(node, sent, lifeLedgers);
@@ -49,46 +49,49 @@ function essenceOf(status: TxStatus): object {
   return status.state === 'mined' ? { ...status, confirmations: 0 } : status;
 }
 
-async function statusOn(node: XrpNode, { txid, payment }: SentPayment, lifeLedgers: number): Promise<TxStatus> {
+async function statusOn(node: XrpNode, { txid, tx }: SentTx, lifeLedgers: number): Promise<TxStatus> {
   // First what it uses up, then the head, then the payment: what a ledger up to the head used is
   // then found.
-  const isUsed = await isUsedUp(node, payment);
+  const isUsed = await isUsedUp(node, tx);
   const state = await node.state();
-  const { lastLedger } = payment;
+  const { lastLedger } = tx;
   const head = state.head.height;
   const seen = await node.tx(txid);
-  if (seen !== null && seen.height !== null) return minedStatus(seen, seen.height, payment, state);
+  if (seen !== null && seen.height !== null) return minedStatus(seen, seen.height, tx, state);
   if (!isUsed && head <= lastLedger) return { state: 'waiting', until: { height: lastLedger } };
   const range = { first: Math.max(1, lastLedger - lifeLedgers), last: Math.min(head, lastLedger) };
   if (!hasLedgers(state, range.first, range.last)) {
     throw new NodeFault('no_index', `lacks ledgers from ${range.first} to ${range.last}`);
   }
   const found = await node.tx(txid, range);
-  if (found !== null && found.height !== null) return minedStatus(found, found.height, payment, state);
+  if (found !== null && found.height !== null) return minedStatus(found, found.height, tx, state);
   // A server keeps what it was asked for a while, also when it can no longer come.
   return { state: 'dead', why: isUsed ? 'conflict' : 'expired', final: true };
 }
 
 /** Whether the ticket or the sequence number of a payment is used, by it or by another. */
-async function isUsedUp(node: XrpNode, { account, ticket, sequence }: XrpPayment): Promise<boolean> {
+async function isUsedUp(node: XrpNode, { account, ticket, sequence }: XrpTx): Promise<boolean> {
   if (ticket !== null) return !(await node.tickets(account)).includes(ticket);
   const found = await node.account(account);
   return found !== null && found.sequence > sequence;
 }
 
-function minedStatus({ meta, tx }: KnownTx, height: number, payment: XrpPayment, { head }: XrpState): TxStatus {
+function minedStatus({ meta, tx: told }: KnownTx, height: number, { action }: XrpTx, { head }: XrpState): TxStatus {
   const hasSucceeded = meta.TransactionResult === 'tesSUCCESS';
-  const delivered =
-    typeof meta.delivered_amount === 'string' ? asDrops(meta.delivered_amount, 'delivered amount') : null;
-  const isWhole = delivered === payment.amount;
-  const problem = delivered === null ? 'not_transferred' : 'short_transfer';
+  const problem = action.kind === 'payment' && hasSucceeded ? problemOf(meta, action.amount) : null;
   return {
     state: 'mined',
     height,
     confirmations: Math.max(1, head.height - height + 1),
-    success: hasSucceeded && isWhole,
-    ...(hasSucceeded && !isWhole && { problem }),
-    fee: asDrops(tx.Fee, 'fee of a transaction'),
+    success: hasSucceeded && problem === null,
+    ...(problem !== null && { problem }),
+    fee: asDrops(told.Fee, 'fee of a transaction'),
     final: true,
   };
+}
+
+/** What is wrong with a payment that succeeded; null when it brought its amount. */
+function problemOf({ delivered_amount }: KnownTx['meta'], amount: bigint): 'not_transferred' | 'short_transfer' | null {
+  if (typeof delivered_amount !== 'string') return 'not_transferred';
+  return asDrops(delivered_amount, 'delivered amount') === amount ? null : 'short_transfer';
 }
