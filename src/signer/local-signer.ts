@@ -196,19 +196,20 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
   }
 
   async #claim({ chain, intent, tx, ...digests }: SoundRequest, added: AddedSpending): Promise<void> {
-    const { id, attempt, from, contract, amount } = intent;
+    const { id, attempt, from, contract, amount, setup } = intent;
     const limits = this.#limits;
     if (!limits) throw new SignerError('refused', `${chain} has no limits, so nothing is signed for it`);
-    const isSweep = from !== null;
+    const isPayment = from === null && setup === undefined;
     await this.#onDisk(() =>
       limits.claim({
         key: digest(JSON.stringify([id, attempt, digests.intentDigest, digests.payloadDigest])),
         chain,
         asset: contract ?? '',
-        amount: isSweep || !added.isFurther ? 0n : amount,
+        amount: isPayment && added.isFurther ? amount : 0n,
         fee: added.fee,
         wholeFee: tx.fee,
-        payment: isSweep ? null : amount,
+        payment: isPayment ? amount : null,
+        isSetup: setup !== undefined,
       }),
     );
   }
@@ -268,11 +269,12 @@ export async function openLocalSigner({
   });
 }
 
-function requestFaults({ id, attempt, amount }: PaymentIntent, { expiresAt }: PreparedTx): string[] {
+function requestFaults({ id, attempt, amount, setup }: PaymentIntent, { expiresAt }: PreparedTx): string[] {
   const conditions: readonly (readonly [string, boolean])[] = [
     ['the payment has no id', id !== ''],
     ['the attempt is not a number from 1', Number.isSafeInteger(attempt) && attempt >= 1],
-    ['the amount of the payment is not above 0', amount > 0n],
+    ['the amount of the payment is not above 0', amount > 0n || setup !== undefined],
+    ['a set-up has an amount', setup === undefined || amount === 0n],
     ['the expiry of the transaction is neither one height nor one time', expiresAt === null || isExpiry(expiresAt)],
   ];
   return conditions.filter(([, holds]) => !holds).map(([fault]) => fault);
@@ -282,10 +284,11 @@ function requestFaults({ id, attempt, amount }: PaymentIntent, { expiresAt }: Pr
  * A digest of a payment's intent. It leaves out the attempt, because all attempts of a payment have
  * one intent.
  */
-function intentDigest(chain: string, { id, from, contract, to, tag, amount }: PaymentIntent): string {
+function intentDigest(chain: string, { id, from, contract, to, tag, amount, setup }: PaymentIntent): string {
   // A payment from the hot wallet has the digest from before sweeps existed, so that old entries
   // still match.
-  return digest(JSON.stringify([chain, id, contract, to, tag, amount.toString(), ...(from === null ? [] : [from])]));
+  const more = [...(from === null ? [] : [from]), ...(setup === undefined ? [] : [{ setup }])];
+  return digest(JSON.stringify([chain, id, contract, to, tag, amount.toString(), ...more]));
 }
 
 function digest(text: string): string {
