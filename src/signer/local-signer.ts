@@ -68,7 +68,7 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
 
   async sign(chain: string, intent: PaymentIntent, tx: PreparedTx, earlier: readonly string[] = []): Promise<SignedTx> {
     const opened = this.#kind(chain).open(chain, intent, tx);
-    const faults = [...requestFaults(intent, tx), ...this.#sweepFaults(chain, intent), ...opened.faults];
+    const faults = [...requestFaults(intent, tx), ...this.#kindFaults(chain, intent), ...opened.faults];
     if (faults.length > 0) throw new SignerError('refused', faults.join('; '));
 
     const { txid, raw } = await this.#inTurn(intent.id, async () => {
@@ -139,10 +139,12 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
     return this.#live.get(chain) ?? this.#sandbox;
   }
 
-  /** Checks the recipient of a sweep, because its amount counts against no limit. */
-  #sweepFaults(chain: string, { from, to }: PaymentIntent): string[] {
+  /** Checks sweeps and set-ups, which count against no limit of amounts. */
+  #kindFaults(chain: string, { from, to, setup }: PaymentIntent): string[] {
+    const kind = this.#kind(chain);
+    if (setup !== undefined && !kind.hasSetups) return ['the chain has no set-ups'];
     if (from === null) return [];
-    return this.#kind(chain).isHotWallet(chain, to) ? [] : ['a sweep goes to the hot wallet only'];
+    return kind.isHotWallet(chain, to) ? [] : ['a sweep goes to the hot wallet only'];
   }
 
   /** Runs a task after the earlier requests of the same payment. */

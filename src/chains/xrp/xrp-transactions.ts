@@ -23,6 +23,7 @@ export interface XrpTransactionsOptions {
 /** Reads and signs the transactions of the XRP Ledger: payments and set-ups, and no others. */
 export class XrpTransactions implements TransactionSigner {
   readonly traits = xrpTraits;
+  readonly hasSetups = true;
   readonly #network: XrpTransactionsOptions['network'];
   readonly #keys: SigningKeys;
   readonly #path: string;
