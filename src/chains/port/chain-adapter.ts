@@ -331,7 +331,10 @@ export interface ChainAdapter {
    * @param known Transactions that an earlier poll found waiting.
    */
   pending?(known: readonly string[]): Promise<Pending>;
-  /** Balances of the holdings in the newest block, in the same order. */
+  /**
+   * Balances of the holdings in the newest block, in the same order. A holding with a tag is empty
+   * on a chain that does not tell what came with a tag.
+   */
   balances(holdings: readonly Holding[], contract: string | null): Promise<readonly bigint[]>;
   /**
    * The wallet from which payments are made. With a tag, only what comes with that tag is funding.

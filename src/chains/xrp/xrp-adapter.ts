@@ -104,7 +104,7 @@ export class XrpAdapter implements ChainAdapter {
     });
   }
 
-  /** Orders share one address: its balance is that of all tags together. */
+  /** An address has one balance for all tags together. */
   balances(holdings: readonly Holding[], contract: string | null): Promise<readonly bigint[]> {
     return this.#nodes.ask(async (node) =>
       Promise.all(

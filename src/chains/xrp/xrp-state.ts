@@ -122,7 +122,8 @@ export function readKnownTx(answer: unknown, txid: string): KnownTx {
 
 /** Answers that mean the server has the transaction, or puts it into a later ledger. */
 const taken = /^(tesSUCCESS|terQUEUED|terPRE_SEQ|terPRE_TICKET)$/;
-const known = /^tefALREADY$/;
+/** In a ledger, or what it uses up is used: by it or by another transaction. */
+const known = /^tef(ALREADY|PAST_SEQ|NO_TICKET)$/;
 /** The transaction can never be right: its form, or the signature. */
 const never = /^(tem|tefBAD_AUTH|tefWRONG_PRIOR)/;
 

@@ -26,7 +26,7 @@ export interface StatusOptions {
  * The status of a payment. Only validated ledgers decide: no answer to a broadcast, and no
  * transaction that a server keeps for a later ledger.
  *
- * A payment that is in no ledger is dead when a validated ledger is above its last one, or when
+ * A payment that is in no ledger is dead once its last ledger is validated without it, or when
  * another transaction used its ticket or its sequence number. The server must then have searched
  * all ledgers that may hold it. With a server of another operator, nothing is final before that
  * one tells the same.
@@ -58,7 +58,7 @@ async function statusOn(node: XrpNode, { txid, tx }: SentTx, lifeLedgers: number
   const head = state.head.height;
   const seen = await node.tx(txid);
   if (seen !== null && seen.height !== null) return minedStatus(seen, seen.height, tx, state);
-  if (!isUsed && head <= lastLedger) return { state: 'waiting', until: { height: lastLedger } };
+  if (!isUsed && head < lastLedger) return { state: 'waiting', until: { height: lastLedger } };
   const range = { first: Math.max(1, lastLedger - lifeLedgers), last: Math.min(head, lastLedger) };
   if (!hasLedgers(state, range.first, range.last)) {
     throw new NodeFault('no_index', `lacks ledgers from ${range.first} to ${range.last}`);

@@ -9,7 +9,7 @@ import type { Ability } from './conformance/bench.ts';
 import { openChain, orm, signedBy, signingKeyOf, token } from './sandbox-node.ts';
 
 /** What every sandbox chain can do, for the suite. */
-export const sandboxAbilities: readonly Ability[] = ['token', 'tag', 'refusal', 'large amounts'];
+export const sandboxAbilities: readonly Ability[] = ['token', 'tag', 'balances of tags', 'refusal', 'large amounts'];
 
 /** A chain of its own under these rules, with a clock of its own. The file has a sandbox node. */
 export async function sandboxHarness(rules: SandboxRules = usualRules): Promise<ChainHarness> {

@@ -30,6 +30,7 @@ const layers: Record<string, readonly string[]> = {
   'chains/evm': ['base', 'chains', 'chains/addresses', 'chains/networks', 'chains/nodes', 'chains/port'],
   'chains/sandbox': ['base', 'base/db', 'chains/networks', 'chains/nodes', 'chains/port'],
   'chains/tron': ['base', 'chains', 'chains/addresses', 'chains/networks', 'chains/nodes', 'chains/port'],
+  'chains/xrp': ['base', 'chains', 'chains/addresses', 'chains/networks', 'chains/nodes', 'chains/port'],
   'chains/utxo': ['base', 'chains', 'chains/networks', 'chains/nodes', 'chains/port'],
   'chains/families': [
     'base/db',
@@ -40,6 +41,7 @@ const layers: Record<string, readonly string[]> = {
     'chains/port',
     'chains/tron',
     'chains/utxo',
+    'chains/xrp',
   ],
   signer: [
     'base',

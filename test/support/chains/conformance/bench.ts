@@ -23,6 +23,7 @@ export const unit = 100_000n;
 export const abilities = [
   'token',
   'tag',
+  'balances of tags',
   'refusal',
   'sweeps',
   'replacement',
