@@ -224,3 +224,63 @@ describe('coins without a payment on the simulated ledger', () => {
     expect(chain.balance(bob.address)).toBe(103_000_000n);
   });
 });
+
+describe('the metadata of the simulated ledger', () => {
+  /** The drops that all accounts of a transaction gained; less than 0 when it burned some. */
+  function gained(chain: XrpChain, txid: string): bigint {
+    let sum = 0n;
+    for (const node of nodesOf(chain, txid)) {
+      const { CreatedNode, ModifiedNode, DeletedNode } = node;
+      const changed = (CreatedNode ?? ModifiedNode ?? DeletedNode) as Record<string, Json | string | undefined>;
+      if (changed.LedgerEntryType !== 'AccountRoot') continue;
+      const final = (changed.NewFields ?? changed.FinalFields) as Json;
+      const before = (changed.PreviousFields ?? {}) as Json;
+      sum += BigInt(String(final.Balance)) - (CreatedNode ? 0n : BigInt(String(before.Balance ?? final.Balance)));
+    }
+    return sum;
+  }
+
+  it('account for every drop, in all that a test can do', () => {
+    const { chain, alice, bob } = setUp();
+    const [ticket = 0] = chain.makeTickets(bob.address, 1);
+    const sent = [
+      chain.pay(alice, bob.address, 1_000n, { tag: 1, members: { Fee: '777' } }),
+      chain.pay(alice, chain.newKey().address, 1_000_000n),
+      chain.pay(bob, alice.address, 5n, { members: { TicketSequence: ticket } }),
+      chain.submit(alice, payment(chain.newKey().address, 1n)).tx.txid,
+      chain.submit(bob, { TransactionType: 'TicketCreate', TicketCount: 2 }).tx.txid,
+      chain.submit(bob, { TransactionType: 'AccountSet', SetFlag: 1 }).tx.txid,
+      chain.pay(alice, bob.address, 1_000_000n, { tag: 2, delivered: 3n }),
+      chain.pay(alice, bob.address, 4n, { result: 'tecPATH_DRY' }),
+      chain.payTokens(bob.address),
+      ...Object.values(chain.payInBatch(bob.address, 8n)),
+      chain.credit('EscrowFinish', bob.address, 9n),
+      chain.credit('PaymentChannelClaim', bob.address, 10n),
+      chain.credit('CheckCash', bob.address, 11n),
+    ];
+    chain.close();
+    sent.push(chain.credit('AccountDelete', bob.address, 12_000_000n));
+    chain.close();
+    for (const txid of sent) {
+      const found = chain.find(txid);
+      expect([txid, gained(chain, txid)]).toEqual([txid, -BigInt(String(found?.applied.tx.json.Fee))]);
+    }
+    for (const { state, header } of chain.ledgers) expect(state.total).toBe(header.total_coins);
+  });
+
+  it('are in the order in which the transactions were applied', () => {
+    const { chain, alice, bob } = setUp();
+    for (let i = 1; i <= 20; i += 1) chain.pay(i % 2 === 0 ? alice : bob, chain.bank.address, BigInt(i));
+    const { transactions } = chain.close();
+    expect(transactions.map(({ meta }) => meta.TransactionIndex)).toEqual([...Array(20).keys()]);
+    const before = new Map<unknown, unknown>();
+    for (const { tx, meta } of transactions) {
+      for (const { ModifiedNode } of meta.AffectedNodes as Record<string, Json>[]) {
+        const last = before.get(ModifiedNode?.LedgerIndex);
+        if (last !== undefined) expect(ModifiedNode?.PreviousTxnID).toBe(last);
+        before.set(ModifiedNode?.LedgerIndex, tx.txid);
+      }
+    }
+    expect(before.size).toBe(3);
+  });
+});
