@@ -80,7 +80,7 @@ export function isSigned(message: Uint8Array, signature: string, publicKey: stri
     const [bytes, key] = [hexToBytes(signature), hexToBytes(publicKey)];
     if (/^ED/i.test(publicKey)) return ed25519.verify(bytes, message, key.subarray(1));
     const parsed = secp256k1.Signature.fromBytes(bytes, 'der');
-    if (parsed.hasHighS() || hexOf(parsed.toBytes('der')) !== signature.toUpperCase()) return false;
+    if (hexOf(parsed.toBytes('der')) !== signature.toUpperCase()) return false;
     const hash = hexToBytes(sha512Half(message));
     return secp256k1.verify(parsed.toBytes('compact'), hash, key, { prehash: false, lowS: true });
   } catch {
