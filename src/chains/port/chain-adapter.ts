@@ -121,7 +121,7 @@ export interface PaymentIntent {
    */
   readonly amount: bigint;
   /**
-   * Set for a transaction that prepares the hot wallet for payments and pays nobody: the name of a
+   * Set for a transaction that prepares the hot wallet for payments and pays no one: the name of a
    * set-up of its family, such as 'tickets:40'. The amount is then 0, and `to` the wallet.
    */
   readonly setup?: string;
@@ -373,8 +373,8 @@ export interface ChainAdapter {
    */
   usualCosts?(contract: string | null): Promise<UsualCosts | null>;
   /**
-   * The set-up that the hot wallet needs next, as `PaymentIntent.setup` names it. Null when it needs
-   * none. Absent on chains whose wallets need none.
+   * The set-up that the hot wallet needs next, as `PaymentIntent.setup` names it. Null when it
+   * needs none. Absent on chains whose wallets need none.
    */
   neededSetup?(): Promise<string | null>;
   broadcast(tx: SignedTx): Promise<Broadcast>;

@@ -115,7 +115,8 @@ export class XrpNode {
    * A transaction; null when the server does not know it.
    *
    * @param range The ledgers to search, at most 1,000.
-   * @throws ChainError when the server lacks one of these ledgers and does not know the transaction.
+   * @throws ChainError when the server lacks one of these ledgers and does not know the
+   *   transaction.
    */
   async tx(
     txid: string,

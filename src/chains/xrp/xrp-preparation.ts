@@ -79,8 +79,8 @@ export class XrpPreparation {
   }
 
   /**
-   * The set-up that the wallet needs next: first the flag that requires a tag, so that coins of
-   * users always name an order, then tickets, so that payments wait for none before them. Null when
+   * The set-up that the wallet needs next. First the flag that requires a tag, so that coins of
+   * users always name an order. Then tickets, so that payments wait for none before them. Null when
    * it needs none, or has no coins for it.
    */
   async neededSetup(node: XrpNode): Promise<string | null> {

@@ -20,7 +20,7 @@ const againSec = 3_600;
 
 /**
  * Keeps the hot wallets of chains ready to pay, where the chain asks for it: it decides one set-up
- * at a time, and the payment worker makes it. A set-up pays nobody and costs its fee.
+ * at a time, and the payment worker makes it. A set-up pays no one and costs its fee.
  */
 export class WalletSetup implements ChainTask {
   readonly everySec = 30;

@@ -16,7 +16,7 @@ export type PaymentState = 'ready' | 'prepared' | 'signed' | 'sent' | 'confirmed
  * - `refund`: a deposit, or the rest of one, going back.
  * - `sweep`: coins of deposit addresses going to the hot wallet.
  * - `gas`: coins for the fee of an address that is swept.
- * - `setup`: prepares the hot wallet for payments. It pays nobody, and its amount is 0.
+ * - `setup`: prepares the hot wallet for payments. It pays no one, and its amount is 0.
  */
 export type PaymentKind = 'payout' | 'refund' | 'sweep' | 'gas' | 'setup';
 

@@ -28,7 +28,7 @@ export interface ChainsToStart {
 }
 
 /**
- * An Ethereum and a Litecoin of one's own on real nodes, where asked for a Tron and an XRP Ledger on
+ * An Ethereum and a Litecoin of one's own on real nodes. Where asked, a Tron and an XRP Ledger on
  * simulated ones, and a folder with the file of networks that names them.
  */
 export class RealChains {

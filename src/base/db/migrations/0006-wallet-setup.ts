@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Transactions that prepare a hot wallet for payments and pay nobody. */
+/** Transactions that prepare a hot wallet for payments and pay no one. */
 const setup = `
 alter table payment add column setup text,
   drop constraint payment_kind_check,

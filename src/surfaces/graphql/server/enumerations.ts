@@ -70,7 +70,7 @@ export const PaymentKindEnum = enumOf<Payment['kind']>('PaymentKind', 'What a pa
   refund: 'A deposit, or the rest of one, on its way back.',
   sweep: 'Coins of deposit addresses on their way to the hot wallet.',
   gas: 'Coins for the network fee of an address that is swept.',
-  setup: 'It prepares the hot wallet for payments and pays nobody.',
+  setup: 'It prepares the hot wallet for payments and pays no one.',
 });
 
 export const PaymentLegEnum = enumOf<Payment['leg']>('PaymentLeg', 'Which part of a deposit a payment settles.', {
