@@ -204,6 +204,7 @@ CREATE INDEX deposit_swept ON public.deposit USING btree (swept_by) WHERE (swept
 CREATE INDEX deposit_taken_back ON public.deposit USING btree (order_id) WHERE ((credits > 0) AND (state <> 'credited'::text) AND (order_id IS NOT NULL));
 CREATE INDEX deposit_transfer ON public.deposit USING btree (transfer_id) WHERE (transfer_id IS NOT NULL);
 CREATE INDEX deposit_txid ON public.deposit USING btree (lower(txid) text_pattern_ops);
+CREATE INDEX deposit_unassigned ON public.deposit USING btree (id) WHERE ((order_id IS NULL) AND (purpose = 'order'::text));
 CREATE INDEX deposit_unswept ON public.deposit USING btree (chain, credited_at) WHERE ((state = 'credited'::text) AND (swept_by IS NULL) AND (purpose = 'order'::text));
 
 create table deposit_account (
@@ -1122,6 +1123,7 @@ create table sandbox_tx (
   forced boolean not null default false,
   expires_at_height bigint,
   expires_at timestamp with time zone,
+  unusual boolean not null default false,
   constraint sandbox_tx_pkey PRIMARY KEY (chain, txid),
   constraint sandbox_tx_amount_check CHECK ((amount > (0)::numeric)),
   constraint sandbox_tx_chain_fkey FOREIGN KEY (chain) REFERENCES sandbox_chain(chain),
@@ -1148,6 +1150,16 @@ create table setting (
   constraint setting_pkey PRIMARY KEY (name)
 );
 
+create table small_deposit_day (
+  chain text not null,
+  day date not null,
+  deposits bigint not null,
+  first_at timestamp with time zone not null,
+  constraint small_deposit_day_pkey PRIMARY KEY (chain, day),
+  constraint small_deposit_day_deposits_check CHECK ((deposits > 0))
+);
+CREATE INDEX small_deposit_day_newest ON public.small_deposit_day USING btree (first_at);
+
 create table staff_action (
   id uuid not null,
   action text not null,
@@ -1170,9 +1182,11 @@ create table staff_action (
   coin text,
   amount numeric(38,18),
   class text,
+  evidence text,
   constraint staff_action_pkey PRIMARY KEY (id),
-  constraint staff_action_action_check CHECK ((action = ANY (ARRAY['refund'::text, 'retry_payout'::text, 'mark_failed'::text, 'hold'::text, 'release'::text, 'venue_price'::text, 'resume_payouts'::text, 'venue_opening'::text, 'venue_classify'::text]))),
+  constraint staff_action_action_check CHECK ((action = ANY (ARRAY['refund'::text, 'retry_payout'::text, 'mark_failed'::text, 'hold'::text, 'release'::text, 'venue_price'::text, 'resume_payouts'::text, 'venue_opening'::text, 'venue_classify'::text, 'assign_deposit'::text]))),
   constraint staff_action_amount_check CHECK ((amount <> (0)::numeric)),
+  constraint staff_action_assignment CHECK (((action <> 'assign_deposit'::text) OR (num_nonnulls(order_id, deposit_id, evidence) = 3))),
   constraint staff_action_check1 CHECK (((state = 'proposed'::text) = (decided_at IS NULL))),
   constraint staff_action_check2 CHECK (((state <> 'done'::text) OR (action = ANY (ARRAY['mark_failed'::text, 'hold'::text])) OR (decided_by IS DISTINCT FROM proposed_by))),
   constraint staff_action_check3 CHECK (((action = 'venue_price'::text) = (price IS NOT NULL))),
@@ -1185,6 +1199,7 @@ END),
   constraint staff_action_class_check CHECK ((class = ANY (ARRAY['capital'::text, 'trading'::text, 'cost'::text]))),
   constraint staff_action_decided_by_fkey FOREIGN KEY (decided_by) REFERENCES staff_member(id),
   constraint staff_action_deposit_id_fkey FOREIGN KEY (deposit_id) REFERENCES deposit(id),
+  constraint staff_action_evidence_check CHECK (((length(evidence) >= 1) AND (length(evidence) <= 4000))),
   constraint staff_action_hold_id_fkey FOREIGN KEY (hold_id) REFERENCES payout_hold(id),
   constraint staff_action_order_id_fkey FOREIGN KEY (order_id) REFERENCES exchange_order(id),
   constraint staff_action_price_check CHECK ((price > (0)::numeric)),
@@ -1205,7 +1220,7 @@ CREATE UNIQUE INDEX staff_action_open_once ON public.staff_action USING btree (a
 CASE
     WHEN (action = 'venue_classify'::text) THEN reference
     ELSE NULL::text
-END), coin) NULLS NOT DISTINCT WHERE ((state = 'proposed'::text) AND (action = ANY (ARRAY['refund'::text, 'retry_payout'::text, 'release'::text, 'venue_price'::text, 'resume_payouts'::text, 'venue_opening'::text, 'venue_classify'::text])));
+END), coin) NULLS NOT DISTINCT WHERE ((state = 'proposed'::text) AND (action = ANY (ARRAY['refund'::text, 'retry_payout'::text, 'release'::text, 'venue_price'::text, 'resume_payouts'::text, 'venue_opening'::text, 'venue_classify'::text, 'assign_deposit'::text])));
 CREATE INDEX staff_action_order ON public.staff_action USING btree (order_id);
 
 create table staff_change (

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../base/clock.ts';
 import { advisoryLocks, withAdvisoryLock } from '../base/db/database.ts';
 import type { Log } from '../base/log.ts';
 import { checkAddress } from '../chains/addresses/address.ts';
+import { readTags } from '../chains/addresses/deposit-addresses.ts';
 import { knownHotWallet, rememberHotWallet } from '../chains/addresses/hot-wallet.ts';
 import { sandboxIdentity } from '../chains/families/chain-identity.ts';
 import { familyOf, type NetworkConfig } from '../chains/families/families.ts';
@@ -90,7 +91,8 @@ export async function openKnownChains(
     const wallet = await knownHotWallet(em, 'sandbox');
     if (wallet === null) throw neverStarted('the sandbox');
     const node = new SandboxChain({ orm, clock: systemClock, rules });
-    adapters.push(...sandboxAdapters(sandboxChains, node, wallet, currencies));
+    const own = { hotAddress: wallet, fundingTag: (await readTags(em)).fundingTag() };
+    adapters.push(...sandboxAdapters(sandboxChains, node, own, currencies));
   }
   for (const network of networks.live.values()) {
     const wallet = await knownHotWallet(em, network.chain);
@@ -196,5 +198,6 @@ async function openSandbox(options: ChainsOptions): Promise<ChainAdapter[]> {
   const wallet = await rememberHotWallet(orm.em.fork(), signer, 'sandbox');
   if ('fault' in wallet) throw new StartError(wallet.fault);
   await fundSandbox({ orm, clock, sandbox }, catalogue.rows, chains, wallet.address);
-  return sandboxAdapters(chains, sandbox, wallet.address, catalogue.rows);
+  const own = { hotAddress: wallet.address, fundingTag: (await readTags(orm.em.fork())).fundingTag() };
+  return sandboxAdapters(chains, sandbox, own, catalogue.rows);
 }

@@ -14,6 +14,7 @@ import { OrderSettler } from '../settlement/order-settler.ts';
 import { type PayoutHolds, reconcileFindings } from '../settlement/pay/payout-holds.ts';
 import { PayoutWatch } from '../settlement/pay/payout-watch.ts';
 import { Sweeper } from '../settlement/pay/sweeper.ts';
+import { WalletSetup } from '../settlement/pay/wallet-setup.ts';
 import { WalletWatch } from '../settlement/pay/wallet-watch.ts';
 import type { LiquidityVenue } from '../settlement/rows/liquidity-venue.ts';
 import { inventoryName } from '../settlement/rows/liquidity-venue.ts';
@@ -209,6 +210,7 @@ function chainTasks(
   return [
     transfers,
     new Sweeper({ orm, clock, catalogue, transfers, sweepFrom }),
+    new WalletSetup({ orm, clock, catalogue }),
     new WalletWatch({ orm, clock, log, catalogue, networks: networks.live }),
   ];
 }

@@ -1,4 +1,6 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
+import { familyOf } from '../chains/families/families.ts';
+import { depositsOf, rulesByName, traitsOf } from '../chains/sandbox/sandbox-rules.ts';
 import { OrderSettler } from '../settlement/order-settler.ts';
 import type { LiquidityVenue } from '../settlement/rows/liquidity-venue.ts';
 import type { SettlementTools } from '../settlement/rules/settling.ts';
@@ -8,13 +10,18 @@ import { StartError } from './start-error.ts';
 
 /** The dependencies of the steps of an order, for every kind of process. */
 export function settlementTools(
-  { config, catalogue, prices }: Pick<GatewayShared, 'config' | 'catalogue' | 'prices'>,
+  { config, catalogue, prices, networks }: Pick<GatewayShared, 'config' | 'catalogue' | 'prices' | 'networks'>,
   venue: LiquidityVenue,
 ): SettlementTools {
+  const rules = rulesByName(config.SANDBOX_RULES);
   return {
     catalogue,
     prices,
     venue,
+    traitsOf: (chain) => {
+      const live = networks.live.get(chain);
+      return live ? familyOf(live).traits : traitsOf(rules, depositsOf(chain));
+    },
     rules: {
       maxSlippage: config.MAX_SLIPPAGE,
       maxRefunds: config.MAX_REFUNDS_PER_ORDER,

@@ -10,6 +10,8 @@ import type { SigningKeys, TransactionSigner } from './port/transaction-signer.t
 export interface AdapterParts {
   readonly orm: MikroORM;
   readonly hotWallet: string;
+  /** The tag of funding. Null where the wallet is no address of deposits, or has never run. */
+  readonly fundingTag: string | null;
   /** Changes to the usual options of a node's client. */
   readonly rpc: Pick<HttpNodeOptions, 'timeoutMs'>;
   /** Identity of the chain on this database; null before its first start. */

@@ -20,7 +20,7 @@ import { Big, formatDecimal } from '../base/money.ts';
  * - `trading`: the difference between the venue's fill and the amount agreed with the user, other
  *   remainders and costs of trades, and unwound trades.
  * - `unclaimed`: remainders too small to refund.
- * - `suspense`: deposits that match no order.
+ * - `suspense`: deposits that match no order, until staff assign or return them.
  * - `opening`: the opening balances of the hot wallets, and later funding from outside.
  * - `markup`: the parts of `service_fee` that partners earned by completed orders.
  * - `partner:<id>`: what a partner earned so.
@@ -76,6 +76,7 @@ export interface Booking {
   readonly kind:
     | 'deposit'
     | 'deposit_reversal'
+    | 'deposit_assigned'
     | 'trade'
     | 'trade_unwound'
     | 'venue_cash'

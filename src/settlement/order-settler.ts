@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { sqlState } from '../base/db/database.ts';
 import { sql } from '../base/db/sql.ts';
 import { errorMembers, type Log } from '../base/log.ts';
+import { accountOfDeposits } from '../chains/port/deposit-account.ts';
 import { bookAll } from '../ledger/ledger.ts';
 import { Order } from '../orders/order.entity.ts';
 import { newestActions } from '../orders/order-actions.ts';
@@ -347,7 +348,8 @@ export class OrderSettler {
     const now = clock.now();
     const { maxRefunds } = tools.rules;
     const ids = orders.map(({ id }) => id);
-    const { deposits, unfinished } = await takeOrderDeposits(em, ids, { maxRefunds, also, now });
+    const accountOf = (chain: string) => accountOfDeposits(tools.traitsOf(chain));
+    const { deposits, unfinished } = await takeOrderDeposits(em, ids, { maxRefunds, also, now, accountOf });
     const payments = await em.find(Payment, its, { orderBy: { number: 'asc' } });
     const trades = await em.find(Trade, its);
     const scanned = deposits.length === 0 ? new Map<string, ScannedTo>() : await readScanned(em, now);

@@ -8,8 +8,11 @@ import { AppError } from '../base/errors.ts';
 import type { JobQueue } from '../base/jobs/job-queue.ts';
 import { Big } from '../base/money.ts';
 import { checkAddress } from '../chains/addresses/address.ts';
+import { DepositAddress } from '../chains/addresses/deposit-address.entity.ts';
 import { keyForms } from '../chains/addresses/key-forms.ts';
 import { isOwnAddress } from '../chains/addresses/own-address.ts';
+import { networkById } from '../chains/networks/networks.ts';
+import { book, line, minus } from '../ledger/ledger.ts';
 import { type Contracts, contractFault } from '../orders/destination.ts';
 import { Order } from '../orders/order.entity.ts';
 import { holdOrder, moveOrder, releaseOrder } from '../orders/order-moves.ts';
@@ -20,6 +23,7 @@ import { markedFailed, Payment } from './rows/payment.entity.ts';
 import { PaymentAttempt } from './rows/payment-attempt.entity.ts';
 import { StaffAction, type StaffActionName, staffActions, type VenueClass } from './rows/staff-action.entity.ts';
 import { isInDebit } from './rules/client-account.ts';
+import { depositReference } from './rules/credit.ts';
 import { decidePayout, unwindTrade } from './rules/exchange.ts';
 import { currentPayment } from './rules/pay.ts';
 import { createPayment, type Recipient, refundLeg } from './rules/payments.ts';
@@ -40,7 +44,10 @@ export interface StaffProposal {
   readonly action: StaffActionName;
   /** The proposing staff member. */
   readonly staffId: string;
-  /** The order; for a refund also one of its deposits, or a deposit without an order. */
+  /**
+   * The order; for a refund also one of its deposits, or a deposit without an order. For an
+   * assignment the order that gets the deposit.
+   */
   readonly orderId?: string;
   readonly depositId?: string;
   /** The payout hold to end, in place of an order. */
@@ -49,6 +56,8 @@ export interface StaffProposal {
   readonly acknowledges?: boolean;
   /** The recipient of a refund. */
   readonly recipient?: Recipient;
+  /** What proves whose deposit it is. Needed for a deposit without an order. */
+  readonly evidence?: string;
   /** For the actions on the account at an exchange. */
   readonly venue?: string;
   readonly venueSubject?: VenueSubject;
@@ -69,6 +78,7 @@ const needsApproval: Readonly<Record<StaffActionName, boolean>> = {
   resume_payouts: true,
   venue_opening: true,
   venue_classify: true,
+  assign_deposit: true,
 };
 
 /** The actions that are proposals first. */
@@ -109,6 +119,7 @@ export class StaffActions {
       const now = clock.now();
       if (proposal.holdId !== undefined) await refuseUnknownHold(em, proposal.holdId);
       if (proposal.venue !== undefined) await lockVenueAccount(em, proposal.venue);
+      if (proposal.action === 'assign_deposit') await lockChainOf(em, proposal.depositId ?? null);
       const concernsOrder = proposal.holdId === undefined && proposal.venue === undefined;
       const orderId = concernsOrder ? await orderOf(em, proposal) : null;
       // Locked before the row that refers to it is written. Two proposals would else wait for each
@@ -127,6 +138,7 @@ export class StaffActions {
         venue: proposal.venue ?? null,
         ...(proposal.action === 'venue_classify' ? subjectOf(proposal.venueSubject ?? {}) : noSubject),
         class: proposal.class ?? null,
+        evidence: null,
         reason,
         state: 'proposed',
         proposedBy: proposal.staffId,
@@ -136,6 +148,8 @@ export class StaffActions {
       });
       if (proposal.action === 'refund')
         await setRecipient(em, this.#options.settler.tools.catalogue, action, proposal.recipient);
+      if (proposal.action === 'assign_deposit' || (proposal.action === 'refund' && orderId === null))
+        action.evidence = evidenceOf(proposal);
       em.persist(action);
       await writeOnce(em);
       if (needsApproval[action.action]) await this.#rehearse(em, action);
@@ -230,6 +244,7 @@ export class StaffActions {
       return classifyVenueEntry(em, action, now);
     }
     if (action.orderId === null) return refundUnassignedDeposit(em, action, this.#options);
+    if (action.action === 'assign_deposit') await lockChainOf(em, action.depositId);
     const settling = await this.#options.settler.open(em, action.orderId, action.depositId);
     if (!settling) throw new AppError('order_not_found', 'there is no such order');
     const details = { at: settling.now, actor: `staff:${staffId}`, detail: action.reason };
@@ -252,6 +267,9 @@ export class StaffActions {
       case 'venue_price':
         await setVenuePrice(settling, action);
         break;
+      case 'assign_deposit':
+        await assignDeposit(settling, action.depositId);
+        break;
     }
     settling.order.nextActionAt = settling.now;
   }
@@ -265,8 +283,11 @@ function notPossible(detail: string): AppError {
   return new AppError('action_not_possible', detail);
 }
 
-async function orderOf(em: EntityManager, { orderId, depositId }: StaffProposal): Promise<string | null> {
-  if (depositId !== undefined) {
+async function orderOf(em: EntityManager, { action, orderId, depositId }: StaffProposal): Promise<string | null> {
+  if (action === 'assign_deposit' && depositId === undefined) {
+    throw new AppError('deposit_not_found', 'there is no such deposit');
+  }
+  if (depositId !== undefined && action !== 'assign_deposit') {
     const deposit = await em.findOne(Deposit, { id: depositId });
     if (!deposit || (orderId !== undefined && deposit.orderId !== orderId)) {
       throw new AppError('deposit_not_found', 'there is no such deposit');
@@ -366,7 +387,71 @@ function pay(settling: Settling, deposit: Deposit, leg: Payment['leg'], amount: 
   if (typeof made === 'string') throw notPossible("the amount does not cover its network's fee");
 }
 
-/** Refunds a deposit with an unknown tag, by a payment without an order. */
+/** @throws AppError missing_field without evidence, invalid_value for too much of it. */
+function evidenceOf({ evidence = '' }: StaffProposal): string {
+  const text = evidence.trim();
+  if (text === '') {
+    throw new AppError(
+      'missing_field',
+      'a deposit without an order needs evidence: what proves whose it is, such as a signed message or the account at the sending exchange',
+    );
+  }
+  if (text.length > mostEvidence)
+    throw new AppError('invalid_value', `evidence has at most ${mostEvidence} characters`);
+  return text;
+}
+
+/** Characters of evidence. */
+const mostEvidence = 4_000;
+
+/**
+ * Keeps scans of a deposit's chain from storing anything before the transaction ends. A scan locks
+ * the order of each deposit that it changes, so the order must not change between. It is locked
+ * before any order, as a scan does.
+ */
+async function lockChainOf(em: EntityManager, depositId: string | null): Promise<void> {
+  await sql(
+    em,
+    'select from chain_state where chain = (select chain from deposit where id = ?::uuid) for no key update',
+    [depositId],
+  );
+}
+
+/**
+ * Gives a deposit without an order to an order, as if it had come with its tag. The order's next
+ * steps treat it as any other: by its time, its coin and its amount. It happens once, because a
+ * deposit that has an order is refused.
+ */
+async function assignDeposit(settling: Settling, depositId: string | null): Promise<void> {
+  const { em, order, now } = settling;
+  const deposit = await em.findOne(Deposit, { id: depositId ?? '' }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  if (!deposit) throw new AppError('deposit_not_found', 'there is no such deposit');
+  if (deposit.orderId !== null) throw notPossible('the deposit belongs to an order already');
+  if (deposit.purpose !== 'order') throw notPossible('the deposit is funding of the hot wallet');
+  if (deposit.state !== 'credited') throw notPossible('the deposit is not confirmed on its chain');
+  const address = await em.findOne(DepositAddress, { id: order.depositAddress.id });
+  if (address?.address !== deposit.address || networkById(order.networkFrom)?.chain !== deposit.chain) {
+    throw notPossible('the deposit came to another address than that of the order');
+  }
+  // Otherwise a user could make an order at a good rate for coins that came long before.
+  if (deposit.arrivedBy < order.createdAt) {
+    throw notPossible('the deposit came before the order was made; return it to its owner');
+  }
+  const [payment] = await em.find(Payment, { depositId: deposit.id }, { limit: 1 });
+  if (payment)
+    throw notPossible(`a return of the deposit was decided before, and is ${payment.state}; return it again`);
+  deposit.orderId = order.id;
+  deposit.problem = null;
+  await book(em, {
+    kind: 'deposit_assigned',
+    reference: depositReference(deposit),
+    orderId: order.id,
+    at: now,
+    lines: [line('suspense', deposit, deposit.amount), line('client', deposit, minus(deposit.amount))],
+  });
+}
+
+/** Refunds a deposit without an order, by a payment without one. */
 async function refundUnassignedDeposit(
   em: EntityManager,
   action: StaffAction,
@@ -374,6 +459,7 @@ async function refundUnassignedDeposit(
 ): Promise<void> {
   const deposit = await em.findOne(Deposit, { id: action.depositId ?? '' }, { lockMode: LockMode.PESSIMISTIC_WRITE });
   if (!deposit || action.action !== 'refund') throw new AppError('deposit_not_found', 'there is no such deposit');
+  if (deposit.orderId !== null) throw notPossible('the deposit was assigned to an order since; refund it there');
   if (deposit.state !== 'credited') throw notPossible('the deposit is not confirmed on its chain');
   const payments = await em.find(Payment, { depositId: deposit.id });
   refuseLive(payments, deposit.id, 'main');

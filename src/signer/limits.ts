@@ -51,10 +51,17 @@ export interface LimitedSpending extends Spending {
   readonly wholeFee: bigint;
   /**
    * The amount of the payment; `amount` is 0 for a payment that was counted before. Null for a
-   * sweep.
+   * sweep and for a set-up.
    */
   readonly payment: bigint | null;
+  /** Set-ups have a limit of fees of their own, so that they never stop payments. */
+  readonly isSetup: boolean;
 }
+
+/** The fees of set-ups of a day, in transactions at the highest fee. */
+const setupsOfDay = 20n;
+/** Part of the name under which the fees of a chain's set-ups are counted. */
+const setups = 'set-ups';
 
 export interface SignerLimitsOptions {
   /** The folder of the daily spending files. */
@@ -116,7 +123,7 @@ export class SignerLimits {
   }
 
   async #claim(spending: LimitedSpending): Promise<void> {
-    const { chain, asset, payment, wholeFee, key, amount, fee } = spending;
+    const { chain, asset, payment, wholeFee, key, amount, fee, isSetup } = spending;
     const limits = this.#limits.get(chain);
     if (!limits) throw refused(`${chain} has no limits: name them in the file of networks and restart the signer`);
     const what = asset === '' ? `the own coin of ${chain}` : `token ${asset} of ${chain}`;
@@ -137,10 +144,13 @@ export class SignerLimits {
     if (amount > 0n && own && spentOf(day, chain, asset, own) + amount > own.perDay) {
       throw refused(`the limit of the day (per_day) of ${what} is reached until 00:00 UTC`);
     }
-    if (fee > 0n && day.fees(chain) + BigInt(day.damaged) * limits.maxFee + fee > limits.feesPerDay) {
-      throw refused(`the limit of the day for fees (fees_per_day) of ${chain} is reached until 00:00 UTC`);
+    const bucket = isSetup ? `${chain} ${setups}` : chain;
+    const most = isSetup ? limits.maxFee * setupsOfDay : limits.feesPerDay;
+    if (fee > 0n && day.fees(bucket) + BigInt(day.damaged) * limits.maxFee + fee > most) {
+      const what = isSetup ? `${setupsOfDay} times max_fee, for set-ups of the wallet` : 'fees_per_day';
+      throw refused(`the limit of the day for fees (${what}) of ${chain} is reached until 00:00 UTC`);
     }
-    await this.#book.add(date, { key, chain, asset, amount, fee });
+    await this.#book.add(date, { key, chain: bucket, asset, amount, fee });
   }
 }
 

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { type Clock, systemClock } from '../base/clock.ts';
+import { networkById } from '../chains/networks/networks.ts';
 import type { PaymentIntent, PreparedTx, SignedTx } from '../chains/port/chain-adapter.ts';
 import { type Signer, SignerError } from '../chains/port/signer.ts';
 import type { SigningKeys, TransactionSigner } from '../chains/port/transaction-signer.ts';
@@ -69,7 +70,7 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
 
   async sign(chain: string, intent: PaymentIntent, tx: PreparedTx, earlier: readonly string[] = []): Promise<SignedTx> {
     const opened = this.#kind(chain).open(chain, intent, tx);
-    const faults = [...requestFaults(intent, tx), ...this.#sweepFaults(chain, intent), ...opened.faults];
+    const faults = [...requestFaults(intent, tx), ...this.#kindFaults(chain, intent), ...opened.faults];
     if (faults.length > 0) throw new SignerError('refused', faults.join('; '));
 
     const { txid, raw } = await this.#inTurn(intent.id, async () => {
@@ -117,7 +118,9 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
   }
 
   async sharedAddress(networkId: string): Promise<string> {
-    return this.#keys.sharedAddress(networkId);
+    const chain = networkById(networkId)?.chain ?? '';
+    const kind = this.#kind(chain);
+    return kind.traits.paysFromDeposits ? kind.hotWallet(chain) : this.#keys.sharedAddress(networkId);
   }
 
   async poolAddresses(networkId: string, first: number, last: number): Promise<readonly string[]> {
@@ -139,10 +142,12 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
     return this.#live.get(chain) ?? this.#sandbox;
   }
 
-  /** Checks the recipient of a sweep, because its amount counts against no limit. */
-  #sweepFaults(chain: string, { from, to }: PaymentIntent): string[] {
+  /** Checks sweeps and set-ups, which count against no limit of amounts. */
+  #kindFaults(chain: string, { from, to, setup }: PaymentIntent): string[] {
+    const kind = this.#kind(chain);
+    if (setup !== undefined && !kind.hasSetups) return ['the chain has no set-ups'];
     if (from === null) return [];
-    return this.#kind(chain).isHotWallet(chain, to) ? [] : ['a sweep goes to the hot wallet only'];
+    return kind.isHotWallet(chain, to) ? [] : ['a sweep goes to the hot wallet only'];
   }
 
   /** Runs a task after the earlier requests of the same payment. */
@@ -196,19 +201,20 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
   }
 
   async #claim({ chain, intent, tx, leastCounted, ...digests }: SoundRequest, added: AddedSpending): Promise<void> {
-    const { id, attempt, from, contract, amount } = intent;
+    const { id, attempt, from, contract, amount, setup } = intent;
     const limits = this.#limits;
     if (!limits) throw new SignerError('refused', `${chain} has no limits, so nothing is signed for it`);
-    const isSweep = from !== null;
+    const isPayment = from === null && setup === undefined;
     await this.#onDisk(() =>
       limits.claim({
         key: digest(JSON.stringify([id, attempt, digests.intentDigest, digests.payloadDigest])),
         chain,
         asset: contract ?? '',
-        amount: isSweep || !added.isFurther ? 0n : amount,
+        amount: isPayment && added.isFurther ? amount : 0n,
         fee: added.isFurther && leastCounted > added.fee ? leastCounted : added.fee,
         wholeFee: tx.fee,
-        payment: isSweep ? null : amount,
+        payment: isPayment ? amount : null,
+        isSetup: setup !== undefined,
       }),
     );
   }
@@ -268,11 +274,12 @@ export async function openLocalSigner({
   });
 }
 
-function requestFaults({ id, attempt, amount }: PaymentIntent, { expiresAt }: PreparedTx): string[] {
+function requestFaults({ id, attempt, amount, setup }: PaymentIntent, { expiresAt }: PreparedTx): string[] {
   const conditions: readonly (readonly [string, boolean])[] = [
     ['the payment has no id', id !== ''],
     ['the attempt is not a number from 1', Number.isSafeInteger(attempt) && attempt >= 1],
-    ['the amount of the payment is not above 0', amount > 0n],
+    ['the amount of the payment is not above 0', amount > 0n || setup !== undefined],
+    ['a set-up has an amount', setup === undefined || amount === 0n],
     ['the expiry of the transaction is neither one height nor one time', expiresAt === null || isExpiry(expiresAt)],
   ];
   return conditions.filter(([, holds]) => !holds).map(([fault]) => fault);
@@ -282,10 +289,11 @@ function requestFaults({ id, attempt, amount }: PaymentIntent, { expiresAt }: Pr
  * A digest of a payment's intent. It leaves out the attempt, because all attempts of a payment have
  * one intent.
  */
-function intentDigest(chain: string, { id, from, contract, to, tag, amount }: PaymentIntent): string {
+function intentDigest(chain: string, { id, from, contract, to, tag, amount, setup }: PaymentIntent): string {
   // A payment from the hot wallet has the digest from before sweeps existed, so that old entries
   // still match.
-  return digest(JSON.stringify([chain, id, contract, to, tag, amount.toString(), ...(from === null ? [] : [from])]));
+  const more = [...(from === null ? [] : [from]), ...(setup === undefined ? [] : [{ setup }])];
+  return digest(JSON.stringify([chain, id, contract, to, tag, amount.toString(), ...more]));
 }
 
 function digest(text: string): string {

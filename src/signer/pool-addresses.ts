@@ -1,19 +1,10 @@
 import { ripemd160 } from '@noble/hashes/legacy.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { encodeCosmos } from '../chains/addresses/cosmos.ts';
-import { encodeRippleClassic } from '../chains/addresses/ripple.ts';
 import { encodeStellarAccount } from '../chains/addresses/stellar.ts';
 
 function keyHash(publicKey: Uint8Array): Uint8Array {
   return ripemd160(sha256(publicKey));
-}
-
-/**
- * The classic address of a secp256k1 public key.
- * https://xrpl.org/docs/concepts/accounts/addresses
- */
-export function rippleAddress(publicKey: Uint8Array): string {
-  return encodeRippleClassic(keyHash(publicKey));
 }
 
 /**

@@ -316,6 +316,8 @@ function transactionOf(body: Members): { chain: string; intent: PaymentIntent; t
       to: intent.text('to'),
       tag: intent.textOrNull('tag'),
       amount: intent.coins('amount'),
+      // Absent for a payment, and from gateways that know no set-ups.
+      ...(intent.value('setup') !== undefined && { setup: intent.text('setup') }),
     },
     tx: {
       payload: tx.text('payload'),

@@ -4,13 +4,14 @@ import { HDKey } from '@scure/bip32';
 import { encodeAlgorand } from '../chains/addresses/algorand.ts';
 import { encodeCardanoEnterprise } from '../chains/addresses/cardano.ts';
 import { encodePolkadot } from '../chains/addresses/polkadot.ts';
+import { rippleAddress } from '../chains/addresses/ripple.ts';
 import { encodeSolana } from '../chains/addresses/solana.ts';
 import { encodeTezos } from '../chains/addresses/tezos.ts';
 import { type AddressFamily, type DepositMode, type Network, networkById } from '../chains/networks/networks.ts';
 import type { SigningKey, SigningKeys } from '../chains/port/transaction-signer.ts';
 import { type MoneroKeys, moneroKeys, moneroSubaddress } from './monero-keys.ts';
 import { bip39Seed } from './phrase.ts';
-import { cosmosAddress, rippleAddress, stellarAddress } from './pool-addresses.ts';
+import { cosmosAddress, stellarAddress } from './pool-addresses.ts';
 import { deriveSlip10, slip10Key } from './slip10.ts';
 import { tonWalletAddress } from './ton-wallet.ts';
 

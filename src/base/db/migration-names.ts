@@ -4,6 +4,8 @@ export const migrationNames = [
   '0002-exchange-account',
   '0003-attempt-expiry',
   '0004-sweep-refusals',
+  '0005-unassigned-deposits',
+  '0006-wallet-setup',
 ] as const;
 
 export type MigrationName = (typeof migrationNames)[number];

@@ -124,7 +124,8 @@ export class DepositAddresses {
   }
 }
 
-async function readTags(em: EntityManager): Promise<DepositTags> {
+/** The tags of the database. @throws Error where it has no key of tags. */
+export async function readTags(em: EntityManager): Promise<DepositTags> {
   const [row] = await sql<{ value: string }>(em, `select value from setting where name = 'deposit_tag_key'`);
   return new DepositTags(row?.value ?? '');
 }

@@ -4,10 +4,12 @@ import { networkById } from '../networks/networks.ts';
 /** Odd, so that multiplying by it modulo 2^32 maps no two numbers to one. Knuth's golden ratio. */
 const spread = 2_654_435_761n;
 const rounds = 8;
-const largestIndex = 0xffffffff;
+/** The last index, which no order gets: its tag marks funding. */
+const fundingIndex = 0xffffffff;
 
 /**
- * Destination tags of memo networks: a number from 1 to 4294967295, different for each index.
+ * Destination tags of memo networks: a number from 1 to 4294967295, different for each index. The
+ * last index is that of funding.
  *
  * A tag must not be predictable. An attacker who knows the tag of the next order can pay a small
  * deposit to it before its user pays. The small deposit would become the order's main one. The
@@ -27,12 +29,24 @@ export class DepositTags {
    * The tag of the order at an index.
    *
    * @throws Error for a network without tags, and for an index that is not a whole number from 1 to
-   *   4294967295.
+   *   4294967294.
    */
   tag(networkId: string, index: number): string {
     if (networkById(networkId)?.deposit !== 'shared') throw new Error(`${networkId} has no tags`);
-    if (!Number.isInteger(index) || index < 1 || index > largestIndex)
+    if (!Number.isInteger(index) || index < 1 || index >= fundingIndex)
       throw new Error(`${index} is out of range for a tag`);
+    return this.#tagAt(index);
+  }
+
+  /**
+   * The tag of funding, for a wallet that is also the address of deposits. No order ever has it. It
+   * stays the same as long as the key does. It is not 0, because some wallets send 0 for no tag.
+   */
+  fundingTag(): string {
+    return this.#tagAt(fundingIndex);
+  }
+
+  #tagAt(index: number): string {
     let place = index;
     // Walks the cycle past 0, which is no tag. The result is still a bijection of the others.
     do place = this.#encrypt(place);

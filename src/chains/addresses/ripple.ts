@@ -1,3 +1,4 @@
+import { ripemd160 } from '@noble/hashes/legacy.js';
 import { base58xrp } from '@scure/base';
 import { joined } from './base58check.ts';
 import {
@@ -28,6 +29,11 @@ function encodeChecked(payload: Uint8Array): string {
 /** The classic address of a key's hash. https://xrpl.org/docs/concepts/accounts/addresses */
 export function encodeRippleClassic(keyHash: Uint8Array): string {
   return encodeChecked(joined([0], keyHash));
+}
+
+/** The classic address of a compressed key. */
+export function rippleAddress(publicKey: Uint8Array): string {
+  return encodeRippleClassic(ripemd160(sha256(publicKey)));
 }
 
 /** The key's hash in a valid classic address. */

@@ -3,6 +3,8 @@ import type { ChainTraits } from '../port/chain-adapter.ts';
 /** A payment dies when another transaction takes its nonce. */
 export const evmTraits: ChainTraits = {
   ledger: 'accounts',
+  deposits: 'per_order',
+  paysFromDeposits: false,
   mempool: true,
   reorgs: true,
   death: { conflict: true, expiry: 'none' },

@@ -1,4 +1,5 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
+import { readTags } from '../addresses/deposit-addresses.ts';
 import type { AdapterParts } from '../chain-family.ts';
 import type { ChainAdapter } from '../port/chain-adapter.ts';
 import { familyOf, type NetworkConfig } from './families.ts';
@@ -10,15 +11,18 @@ export interface LiveAdapterOptions extends Partial<Pick<AdapterParts, 'rpc'>> {
 }
 
 /** Opens the adapter of a live network. */
-export function openLiveAdapter(
+export async function openLiveAdapter(
   network: NetworkConfig,
   hotWallet: string,
   orm: MikroORM,
   { rpc = {}, isMigrated = true }: LiveAdapterOptions = {},
 ): Promise<ChainAdapter> {
-  return familyOf(network).openAdapter(network, {
+  const family = familyOf(network);
+  const hasTag = family.traits.paysFromDeposits && isMigrated;
+  return family.openAdapter(network, {
     orm,
     hotWallet,
+    fundingTag: hasTag ? (await readTags(orm.em.fork())).fundingTag() : null,
     rpc,
     knownIdentity: async () => (isMigrated ? knownIdentity(orm.em.fork(), network.chain) : null),
   });

@@ -40,8 +40,14 @@ export interface Transfer {
   readonly tag: string | null;
   readonly contract: string | null;
   readonly amount: bigint;
-  /** Why it must not be credited although the node shows it. */
-  readonly doubt?: 'unknown_call';
+  /**
+   * Why it must not be credited although the node shows it.
+   *
+   * - `unknown_call`: a contract's call that may not have moved it. The ledger leaves it out.
+   * - `unusual_kind`: it did arrive, by a kind of transaction that pays no order, such as a deleted
+   *   account. It belongs to no order before staff decide.
+   */
+  readonly doubt?: 'unknown_call' | 'unusual_kind';
 }
 
 /** Transactions in the mempool, as far as the node shows them. */
@@ -114,6 +120,11 @@ export interface PaymentIntent {
    * fee is taken out of it.
    */
   readonly amount: bigint;
+  /**
+   * Set for a transaction that prepares the hot wallet for payments and pays no one: the name of a
+   * set-up of its family, such as 'tickets:40'. The amount is then 0, and `to` the wallet.
+   */
+  readonly setup?: string;
 }
 
 /** The cost of a sweep, in the chain's own coin. */
@@ -256,6 +267,13 @@ export interface ChainTraits {
    * a sweep.
    */
   readonly ledger: 'accounts' | 'outputs';
+  /** Whether each order has an address, or all share one and have a tag each. */
+  readonly deposits: 'per_order' | 'shared';
+  /**
+   * Whether the shared address is the wallet that pays. Then nothing is swept, and `hotWallet` has
+   * the tag of funding.
+   */
+  readonly paysFromDeposits: boolean;
   /**
    * Whether transactions that wait for a block are visible. Without it, `status` answers 'waiting'
    * for them.
@@ -317,9 +335,15 @@ export interface ChainAdapter {
    * @param known Transactions that an earlier poll found waiting.
    */
   pending?(known: readonly string[]): Promise<Pending>;
-  /** Balances of the holdings in the newest block, in the same order. */
+  /**
+   * Balances of the holdings in the newest block, in the same order. A holding with a tag is empty
+   * on a chain that does not tell what came with a tag.
+   */
   balances(holdings: readonly Holding[], contract: string | null): Promise<readonly bigint[]>;
-  /** The wallet from which payments are made. */
+  /**
+   * The wallet from which payments are made. With a tag, only what comes with that tag is funding.
+   * Payments spend the whole address in any case.
+   */
   hotWallet(): Promise<Holding>;
   /**
    * Builds an unsigned transaction that spends nothing in `held`, and leaves enough for the
@@ -352,6 +376,11 @@ export interface ChainAdapter {
    * recipient.
    */
   usualCosts?(contract: string | null): Promise<UsualCosts | null>;
+  /**
+   * The set-up that the hot wallet needs next, as `PaymentIntent.setup` names it. Null when it
+   * needs none. Absent on chains whose wallets need none.
+   */
+  neededSetup?(): Promise<string | null>;
   broadcast(tx: SignedTx): Promise<Broadcast>;
   /**
    * Broadcasts several transactions in their order, where one request carries them. Returns their

@@ -30,7 +30,9 @@ export interface OpenedTx {
  */
 export interface TransactionSigner {
   /** Those of the family that decide which further attempts of a payment are signed. */
-  readonly traits: Pick<ChainTraits, 'exclusive' | 'furtherAttempts'>;
+  readonly traits: Pick<ChainTraits, 'exclusive' | 'furtherAttempts' | 'paysFromDeposits'>;
+  /** Whether it signs set-ups of the hot wallet, which pay no one. Most chains have none. */
+  readonly hasSetups?: boolean;
   /** Address of the hot wallet on the chain. */
   hotWallet(chain: string): string;
   /**

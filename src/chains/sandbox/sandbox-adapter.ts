@@ -21,7 +21,7 @@ import {
 import { txidDigits } from '../port/txid.ts';
 import type { ForcedProblem } from './forced-payments.ts';
 import type { SandboxChain } from './sandbox-chain.ts';
-import { type SandboxRules, traitsOf } from './sandbox-rules.ts';
+import { depositsOf, type SandboxRules, traitsOf } from './sandbox-rules.ts';
 import { SandboxSource } from './sandbox-source.ts';
 import {
   decodePayload,
@@ -38,6 +38,10 @@ export interface SandboxAdapterOptions {
   readonly node: SandboxChain;
   /** The address of the hot wallet's account. */
   readonly hotAddress: string;
+  /** The tag of funding, where the wallet is the address of deposits. */
+  readonly fundingTag?: string;
+  /** As on the real network of its name unless given. */
+  readonly deposits?: ChainTraits['deposits'];
   /** The clock makes this many blocks after a broadcast. */
   readonly busyBlocks: number;
 }
@@ -61,14 +65,19 @@ export class SandboxAdapter implements ChainAdapter {
   readonly pending?: NonNullable<ChainAdapter['pending']>;
   readonly #node: SandboxChain;
   readonly #hotAddress: string;
+  readonly #fundingTag: string | null;
   readonly #busyBlocks: number;
 
-  constructor({ chain, node, hotAddress, busyBlocks }: SandboxAdapterOptions) {
+  /** @throws Error for a wallet that is the address of deposits and has no tag for funding. */
+  constructor(options: SandboxAdapterOptions) {
+    const { chain, node, hotAddress, fundingTag = null, deposits = depositsOf(chain), busyBlocks } = options;
     this.chain = chain;
     this.#node = node;
     this.#hotAddress = hotAddress;
     this.#busyBlocks = busyBlocks;
-    this.traits = traitsOf(node.rules);
+    this.traits = traitsOf(node.rules, deposits);
+    if (this.traits.paysFromDeposits && fundingTag === null) throw new Error(`${chain} has no tag for funding`);
+    this.#fundingTag = this.traits.paysFromDeposits ? fundingTag : null;
     this.finalityDepth = this.traits.reorgs ? 2 : 1;
     this.reorgWindow = this.traits.reorgs ? 100 : 20;
     if (this.traits.mempool) this.pending = (known) => this.#pending(known);
@@ -107,7 +116,7 @@ export class SandboxAdapter implements ChainAdapter {
   }
 
   async hotWallet(): Promise<Holding> {
-    return { address: this.#hotAddress, tag: null };
+    return { address: this.#hotAddress, tag: this.#fundingTag };
   }
 
   async prepare(intent: PaymentIntent, held: Held, earlier: readonly EarlierTx[] = []): Promise<PreparedTx> {

@@ -1,5 +1,5 @@
 import { allNetworks } from '../networks/networks.ts';
-import { SandboxAdapter } from './sandbox-adapter.ts';
+import { SandboxAdapter, type SandboxAdapterOptions } from './sandbox-adapter.ts';
 import type { SandboxChain } from './sandbox-chain.ts';
 
 /** The facts that decide how many blocks a chain makes after a transaction. */
@@ -8,15 +8,19 @@ interface Confirmed {
   readonly minConfirmations: number;
 }
 
-/** An adapter for each of the sandbox's chains. */
+/**
+ * An adapter for each of the sandbox's chains.
+ *
+ * @param wallet The account that pays on all of them, and the tag that marks its funding.
+ */
 export function sandboxAdapters(
   chains: readonly string[],
   node: SandboxChain,
-  hotAddress: string,
+  wallet: Pick<SandboxAdapterOptions, 'hotAddress' | 'fundingTag'>,
   currencies: readonly Confirmed[],
 ): SandboxAdapter[] {
   return chains.map(
-    (chain) => new SandboxAdapter({ chain, node, hotAddress, busyBlocks: busyBlocks(chain, currencies) }),
+    (chain) => new SandboxAdapter({ chain, node, ...wallet, busyBlocks: busyBlocks(chain, currencies) }),
   );
 }
 

@@ -41,6 +41,8 @@ export interface SandboxOutput {
   readonly contract: string | null;
   /** In the smallest unit. */
   readonly amount: bigint;
+  /** They come by a kind of transaction that pays no order. */
+  readonly isUnusual?: boolean;
 }
 
 /** Coins from outside. */
@@ -139,16 +141,16 @@ export class SandboxChain {
   ): Promise<string> {
     if (more.length >= mostOutputs) throw new RangeError(`a transaction has at most ${mostOutputs} outputs`);
     const txid = salt(32);
-    const outputs = [first, ...more].map(({ to, tag, contract, amount }, place) => {
-      return { place, txid: outputRow(txid, place), to, tag, contract, amount: amount.toString() };
+    const outputs = [first, ...more].map(({ to, tag, contract, amount, isUnusual: unusual = false }, place) => {
+      return { place, txid: outputRow(txid, place), to, tag, contract, amount: amount.toString(), unusual };
     });
     const rows = await sql(
       em,
       `with paid as (
-         insert into sandbox_tx (chain, txid, recipient, tag, contract, amount, fee, state, seen_at)
-         select c.chain, o.txid, o."to", o.tag, o.contract, o.amount, 0, 'mempool', ?::timestamptz
+         insert into sandbox_tx (chain, txid, recipient, tag, contract, amount, fee, state, seen_at, unusual)
+         select c.chain, o.txid, o."to", o.tag, o.contract, o.amount, 0, 'mempool', ?::timestamptz, o.unusual
            from sandbox_chain c cross join jsonb_to_recordset(?::jsonb)
-                as o (place integer, txid text, "to" text, tag text, contract text, amount numeric)
+                as o (place integer, txid text, "to" text, tag text, contract text, amount numeric, unusual boolean)
           where c.chain = ?
           order by o.place
        )
@@ -394,7 +396,7 @@ export class SandboxChain {
   async range(chain: string, from: number, to: number): Promise<SandboxRange> {
     const rows = await this.#read<RangeRow>(
       `select c.height::int as head, b.height::int as height, b.hash, b.parent, ${timeMs} as time_ms,
-              t.txid, t.recipient, t.tag, t.contract, t.amount::text as amount
+              t.txid, t.recipient, t.tag, t.contract, t.amount::text as amount, t.unusual
          from sandbox_chain c
          left join sandbox_block b on b.chain = c.chain and b.height between ? and ?
          left join sandbox_tx t
@@ -418,7 +420,7 @@ export class SandboxChain {
   /** The waiting transactions, oldest first. */
   async mempool(chain: string): Promise<Transfer[]> {
     const rows = await this.#read<TransferRow>(
-      `select txid, recipient, tag, contract, amount::text as amount
+      `select txid, recipient, tag, contract, amount::text as amount, unusual
          from sandbox_tx where chain = ? and state = 'mempool' and not minted order by seq`,
       [chain],
     );
@@ -527,6 +529,7 @@ interface TransferRow {
   readonly tag: string | null;
   readonly contract: string | null;
   readonly amount: string | null;
+  readonly unusual: boolean | null;
 }
 
 interface BlockRow {
@@ -559,12 +562,13 @@ function openOn(chain: string, raw: string): OpenedTx | null {
   }
 }
 
-function transferOf({ txid, recipient, tag, contract, amount }: TransferRow): Transfer {
+function transferOf({ txid, recipient, tag, contract, amount, unusual }: TransferRow): Transfer {
   return {
     ...outputOf(txid ?? ''),
     address: recipient ?? '',
     tag,
     contract,
     amount: BigInt(amount ?? '0'),
+    ...(unusual === true ? { doubt: 'unusual_kind' as const } : {}),
   };
 }

@@ -1,3 +1,4 @@
+import { networkOfChain } from '../networks/networks.ts';
 import type { ChainTraits } from '../port/chain-adapter.ts';
 import { sandboxTraits } from './sandbox-tx.ts';
 
@@ -16,9 +17,18 @@ export interface SandboxRules {
   readonly exclusive: boolean;
   /** Whether some heights have no block. */
   readonly gaps: boolean;
+  /** Whether a chain with tags pays from its deposit address. */
+  readonly paysFromDeposits: boolean;
 }
 
-export const usualRules: SandboxRules = { mempool: true, reorgs: true, expiry: null, exclusive: true, gaps: false };
+export const usualRules: SandboxRules = {
+  mempool: true,
+  reorgs: true,
+  expiry: null,
+  exclusive: true,
+  gaps: false,
+  paysFromDeposits: false,
+};
 
 /** Rules that differ from the usual ones, by names for tests. */
 export const sandboxVariants = {
@@ -33,6 +43,10 @@ export const sandboxVariants = {
   'final-gaps': { ...usualRules, mempool: false, reorgs: false, expiry: { heights: 120 }, gaps: true },
   /** As Tron: only the expiry keeps two attempts apart. */
   'not-exclusive': { ...usualRules, mempool: false, expiry: { ms: 10_000 }, exclusive: false },
+  /** Chains with tags pay from the address that all their orders share. */
+  shared: { ...usualRules, paysFromDeposits: true },
+  /** As XRP and Stellar: shared, of validated blocks, and a payment keeps its number. */
+  tagged: { ...usualRules, mempool: false, reorgs: false, expiry: { heights: 60 }, paysFromDeposits: true },
 } as const satisfies Record<string, SandboxRules>;
 
 /** @throws Error for a name that no rules have. */
@@ -43,15 +57,25 @@ export function rulesByName(name: string): SandboxRules {
 }
 
 /**
+ * What a chain of these rules does.
+ *
+ * @param deposits Whether its orders share an address.
  * @throws RangeError for rules that no chain can have: a payment that is not shown and never
  *   expires, or one that neither excludes its next attempt nor expires by time.
  */
-export function traitsOf(rules: SandboxRules): ChainTraits {
+export function traitsOf(rules: SandboxRules, deposits: ChainTraits['deposits'] = 'per_order'): ChainTraits {
   const { mempool, reorgs, exclusive } = rules;
   const expiry = expiryKind(rules);
   if (!mempool && expiry === 'none') throw new RangeError('payments that are not shown must expire');
   if (!exclusive && expiry !== 'time') throw new RangeError('payments that do not exclude each other expire by time');
-  return { ...sandboxTraits, mempool, reorgs, exclusive, death: { conflict: exclusive, expiry } };
+  const paysFromDeposits = deposits === 'shared' && rules.paysFromDeposits;
+  const death = { conflict: exclusive, expiry };
+  return { ...sandboxTraits, deposits, paysFromDeposits, mempool, reorgs, exclusive, death };
+}
+
+/** Whether the orders of a sandbox chain share an address: where those of its real network do. */
+export function depositsOf(chain: string): ChainTraits['deposits'] {
+  return networkOfChain(chain)?.deposit === 'shared' ? 'shared' : 'per_order';
 }
 
 export function expiryKind({ expiry }: SandboxRules): ChainTraits['death']['expiry'] {

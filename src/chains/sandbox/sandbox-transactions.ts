@@ -19,13 +19,14 @@ export const sandboxKeyPath = "m/44'/1'/0'";
  * nothing is swept.
  */
 export class SandboxTransactions implements TransactionSigner {
+  /** Of the chains with tags, which differ from the others in their deposits alone. */
   readonly traits: ChainTraits;
   readonly #key: SigningKey;
   readonly #address: string;
   readonly #rules: SandboxRules;
 
   constructor(keys: Pick<SigningKeys, 'ed25519'>, rules: SandboxRules = usualRules) {
-    this.traits = traitsOf(rules);
+    this.traits = traitsOf(rules, 'shared');
     this.#key = keys.ed25519(sandboxKeyPath);
     this.#address = sandboxAddress(this.#key.publicKey);
     this.#rules = rules;

@@ -8,6 +8,8 @@ import type { ChainTraits, Expiry, Reservation } from '../port/chain-adapter.ts'
 /** Of the usual rules: a payment dies when another transaction takes its nonce. */
 export const sandboxTraits: ChainTraits = {
   ledger: 'accounts',
+  deposits: 'per_order',
+  paysFromDeposits: false,
   mempool: true,
   reorgs: true,
   death: { conflict: true, expiry: 'none' },

@@ -2,6 +2,7 @@ import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../../base/clock.ts';
 import { Big, fromUnits } from '../../base/money.ts';
 import { type ChainAdapter, ChainError } from '../../chains/port/chain-adapter.ts';
+import { accountOfDeposits } from '../../chains/port/deposit-account.ts';
 import { assetName, type ChainAsset, type ChainCurrency, chainAssets } from './assets.ts';
 import { Tally } from './report.ts';
 import { readScannerState, type ScanAhead, scanAhead } from './scan-ahead.ts';
@@ -75,18 +76,25 @@ async function readChain(
   const hotWallet = await adapter.hotWallet();
   const moved = await movedUnbooked(adapter, stored, assets);
   const found = new Tally();
+  // A wallet that is also the deposit address counts once, as the wallet.
+  const paysFromDeposits = accountOfDeposits(adapter.traits) === 'hot';
+  const isHot = (address: string): boolean => address === hotWallet.address;
+  const isDeposit = (address: string): boolean =>
+    stored.addresses.has(address) && !(paysFromDeposits && isHot(address));
+  const depositAddresses = [...stored.addresses].filter(isDeposit);
   for (const asset of assets) {
-    const held = await heldByAddresses(adapter, stored.addresses, asset);
-    const arriving = notCreditedYet(stored, ahead, asset, 'order', (address) => stored.addresses.has(address));
-    const left = leftOut(stored, asset, (address) => stored.addresses.has(address));
+    const held = await heldByAddresses(adapter, depositAddresses, asset);
+    const arriving = paysFromDeposits ? zero : notCreditedYet(stored, ahead, asset, ['order'], isDeposit);
+    const left = leftOut(stored, asset, isDeposit);
     const inFlight = arriving.plus(moved.deposits.get(asset) ?? zero).plus(left);
     found.amounts('deposits', asset.name, held, stored.balance('deposits', asset), inFlight);
   }
   for (const asset of assets) {
-    const [units] = await adapter.balances([hotWallet], asset.contract);
+    const [units] = await adapter.balances([{ address: hotWallet.address, tag: null }], asset.contract);
     const held = new Big(fromUnits(units ?? 0n, asset.decimals));
-    const arriving = notCreditedYet(stored, ahead, asset, 'funding', (address) => address === hotWallet.address);
-    const left = leftOut(stored, asset, (address) => address === hotWallet.address);
+    const purposes = paysFromDeposits ? (['order', 'funding'] as const) : (['funding'] as const);
+    const arriving = notCreditedYet(stored, ahead, asset, purposes, isHot);
+    const left = leftOut(stored, asset, isHot);
     const inFlight = arriving.plus(moved.hot.get(asset) ?? zero).plus(left);
     found.amounts('hot', asset.name, held, stored.balance('hot', asset), inFlight);
   }
@@ -99,11 +107,11 @@ async function readChain(
 
 async function heldByAddresses(
   adapter: ChainAdapter,
-  addresses: ReadonlySet<string>,
+  addresses: readonly string[],
   { contract, decimals }: ChainAsset,
 ): Promise<Big> {
   // The whole address with all tags: on a shared address every tag is ours.
-  const holdings = [...addresses].map((address) => ({ address, tag: null }));
+  const holdings = addresses.map((address) => ({ address, tag: null }));
   const batches = Array.from({ length: Math.ceil(holdings.length / batchSize) }, (_, index) =>
     holdings.slice(index * batchSize, (index + 1) * batchSize),
   );
@@ -123,7 +131,7 @@ function notCreditedYet(
   { deposits, parts, ownTxids, height, final }: StoredChain,
   ahead: ScanAhead,
   asset: ChainAsset,
-  purpose: DepositRow['purpose'],
+  purposes: readonly DepositRow['purpose'][],
   isOurs: (address: string) => boolean,
 ): Big {
   const isGone = ({ block_hash: hash }: DepositRow) => hash !== null && ahead.orphaned.has(hash);
@@ -131,7 +139,7 @@ function notCreditedYet(
   const known = new Set<string>();
   for (const deposit of deposits) {
     if (!isGone(deposit) && (deposit.state === 'mined' || deposit.state === 'credited')) known.add(deposit.key);
-    if (deposit.purpose !== purpose || !asset.currencies.has(assetName(deposit))) continue;
+    if (!purposes.includes(deposit.purpose) || !asset.currencies.has(assetName(deposit))) continue;
     if (deposit.state === 'credited' && isGone(deposit)) amounts.push(zero.minus(deposit.amount));
     const minedAt = deposit.height ?? 0;
     const isUnripe = height - minedAt + 1 < deposit.required || (final !== null && minedAt > final);

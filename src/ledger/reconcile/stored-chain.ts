@@ -26,7 +26,7 @@ export interface DepositRow {
 /** An attempt of an unfinished payment whose fee is not booked. */
 export interface AttemptRow {
   readonly payment: string;
-  readonly kind: 'payout' | 'refund' | 'sweep' | 'gas';
+  readonly kind: 'payout' | 'refund' | 'sweep' | 'gas' | 'setup';
   /** The fee that the transaction states, in the chain's own coin. */
   readonly fee: string;
   readonly coin: string;

@@ -11,6 +11,7 @@ export const attentionKinds = [
   'action_overdue',
   'client_debit',
   'deposit_problem',
+  'small_deposits',
   'payment_unknown',
   'payment_problem',
   'payout_hold',
@@ -43,7 +44,7 @@ export interface AttentionItem {
   /**
    * Id of the order, deposit, payment, staff action, hold, partner or left-out transfer; of the
    * movement at an exchange, or of the transfer to or from one. Or name of the chain, the limit,
-   * the exchange or its coin.
+   * the exchange or its coin; or the chain and the day.
    */
   readonly subjectId: string;
   readonly since: Date;
@@ -62,6 +63,8 @@ const failingMs = 60_000;
 const undecidedMs = 300_000;
 /** A transaction that is not mined by then pays too low a fee, or waits behind a nonce gap. */
 const waitingMs = 3_600_000;
+/** How long staff see that small deposits without an order came on a day. */
+const smallDepositsMs = 2 * dayMs;
 /** How long a payment that was paid twice is shown. The reconciliation differs for longer. */
 const paidTwiceMs = 30 * dayMs;
 /** By then a sweep was tried several times. Fees that were too high for a while have fallen. */
@@ -182,6 +185,17 @@ const troubles: readonly Trouble[] = [
     detail: 'problem',
     rows: 'deposit where problem is not null',
     sorting: 'seen_at, deposit.id',
+  },
+  {
+    kind: `'small_deposits'`,
+    order: null,
+    subject: `chain || ':' || day`,
+    since: 'first_at',
+    detail: `deposits || ' on ' || chain || ' without an order, each below the minimum'`,
+    // Nothing has to be done for them, so that an item ends by itself.
+    rows: 'small_deposit_day where first_at > ?',
+    agoMs: smallDepositsMs,
+    sorting: 'first_at, chain',
   },
   {
     kind: `case problem when 'unknown' then 'payment_unknown' else 'payment_problem' end`,

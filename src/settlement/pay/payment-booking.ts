@@ -9,7 +9,8 @@ export type Mined = Extract<TxStatus, { state: 'mined' }>;
 
 /**
  * Builds the journal entry of a payment with a final transaction. It holds the moved amount and the
- * chain's fee, or the fee alone when the transaction failed. `gas` is the chain's own coin.
+ * chain's fee, or the fee alone when the transaction failed or pays no one. `gas` is the chain's own
+ * coin.
  */
 export function bookingOfEnd(
   payment: Payment,
@@ -22,7 +23,7 @@ export function bookingOfEnd(
   const cost = fromUnits(fee, gas.decimals);
   const payer = kind === 'sweep' ? 'deposits' : 'hot';
   const costLines: LedgerLine[] = [line('network_cost', gas, cost), line(payer, gas, minus(cost))];
-  if (!success) {
+  if (!success || kind === 'setup') {
     return { kind: 'payment_fee', reference: `${payment.id}:${attempt}`, orderId, at, lines: costLines };
   }
   const end = { reference: payment.id, orderId, at };

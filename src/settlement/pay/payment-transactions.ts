@@ -84,11 +84,13 @@ export class PaymentTransactions {
 
   /** The intent of a payment's attempt, in the smallest unit of its currency. */
   intent(payment: Payment, attempt: number): PaymentIntent {
-    const { id, contract, address, tag, amount, chain, sources } = payment;
+    const { id, contract, address, tag, amount, chain, sources, setup } = payment;
     const { catalogue } = this.#options;
     const asset = contract === null ? catalogue.gasCoin(chain) : catalogue.asset(chain, contract);
     if (!asset) throw new Error(`the currency of payment ${id} no longer exists`);
-    return { id, attempt, from: sources, contract, to: address, tag, amount: toUnits(amount, asset.decimals) };
+    const units = toUnits(amount, asset.decimals);
+    const intent = { id, attempt, from: sources, contract, to: address, tag, amount: units };
+    return setup === null ? intent : { ...intent, setup };
   }
 
   /**

@@ -86,7 +86,8 @@ export class Sweeper implements ChainTask {
   async run(adapter: ChainAdapter, lease: ChainLease): Promise<void> {
     const from = this.#options.sweepFrom.get(adapter.chain);
     await forgetEndedRefusals(this.#options.orm.em.fork(), adapter, [...(from?.keys() ?? [])]);
-    if (from === undefined) return;
+    // Where the wallet pays from its deposits, nothing has to move.
+    if (from === undefined || adapter.traits.paysFromDeposits) return;
     if (adapter.traits.ledger === 'outputs') await this.#sweepOutputs(adapter, lease, from);
     else await this.#sweepAccounts(adapter, lease, from);
   }

@@ -53,7 +53,8 @@ export class WalletWatch implements ChainTask {
       const outputs = await ownOutputs(this.#options.orm).hot(adapter.chain);
       return outputs.reduce((sum, { amount }) => sum + amount, 0n);
     }
-    const [units = 0n] = await adapter.balances([await adapter.hotWallet()], contract);
+    const { address } = await adapter.hotWallet();
+    const [units = 0n] = await adapter.balances([{ address, tag: null }], contract);
     return units;
   }
 

@@ -10,19 +10,21 @@ import { BigIntType } from '@mikro-orm/postgresql';
 export type DepositState = 'mempool' | 'mined' | 'credited' | 'orphaned';
 
 /**
- * - `order`: for an order, or for none when its tag is unknown.
+ * - `order`: for an order, or for none before staff assign it to one.
  * - `funding`: from outside to the hot wallet.
  */
 export type DepositPurpose = 'order' | 'funding';
 
 /**
- * Why the gateway does nothing more with a deposit until staff decide. `netted`: the deposit, or a
+ * Why the gateway does nothing more with a deposit until staff decide. `unknown_tag`: it has no tag,
+ * or one of no order. `unusual_kind`: it came by a kind of transaction that pays no order. `netted`: the deposit, or a
  * part of it, covers the order's lost deposits. It is refunded automatically once those return.
  */
 export type DepositProblem =
   | 'no_refund_address'
   | 'below_fee'
   | 'unknown_tag'
+  | 'unusual_kind'
   | 'refund_failed'
   | 'too_many_refunds'
   | 'netted'
@@ -43,7 +45,7 @@ export class Deposit {
   @Property({ type: 'text' })
   key!: string;
 
-  /** Null when the tag is unknown. */
+  /** Null while it belongs to none. Once it is set, it stays. */
   @Property({ type: 'uuid', nullable: true })
   orderId!: string | null;
 

@@ -63,6 +63,15 @@ export async function readOrderDeposits(
   return (await readSome(em, orderIds, also)) ?? readFirst(em, orderIds, mostMatched, also);
 }
 
+/** What decides how deposits are taken. */
+export interface TakeRules {
+  readonly maxRefunds: number;
+  readonly also?: readonly string[];
+  readonly now: Date;
+  /** The account that holds the deposits of a chain. */
+  readonly accountOf: (chain: string) => 'deposits' | 'hot';
+}
+
 /**
  * Does the same for orders that are settled. Where there are many deposits, it first credits the
  * small ones beyond the ones that it reads, and sets them aside for staff.
@@ -73,18 +82,26 @@ export async function readOrderDeposits(
 export async function takeOrderDeposits(
   em: EntityManager,
   orderIds: readonly string[],
-  {
-    maxRefunds,
-    also = [],
-    now,
-  }: { readonly maxRefunds: number; readonly also?: readonly string[]; readonly now: Date },
+  { maxRefunds, also = [], now, accountOf }: TakeRules,
 ): Promise<OrderDeposits> {
   const some = await readSome(em, orderIds, also);
   if (some !== null) return { deposits: some, unfinished: new Set() };
   if (orderIds.length > 1) throw new TooManyDeposits();
   const kept = keptOfKind(maxRefunds);
-  const unfinished = await setSurplusAside(em, orderIds, kept, now);
+  const unfinished = await setSurplusAside(em, orderIds, { kept, now, hot: await hotChains(em, orderIds, accountOf) });
   return { deposits: await readFirst(em, orderIds, kept, also), unfinished };
+}
+
+/** The chains of deposits of orders that are booked in the hot wallet. */
+async function hotChains(
+  em: EntityManager,
+  orderIds: readonly string[],
+  accountOf: TakeRules['accountOf'],
+): Promise<string[]> {
+  const rows = await sql<{ chain: string }>(em, 'select distinct chain from deposit where order_id = any (?::uuid[])', [
+    `{${orderIds.join(',')}}`,
+  ]);
+  return rows.map(({ chain }) => chain).filter((chain) => accountOf(chain) === 'hot');
 }
 
 /** Most deposits of an order that staff see. */
@@ -167,8 +184,7 @@ async function readFirst(
 async function setSurplusAside(
   em: EntityManager,
   orderIds: readonly string[],
-  kept: number,
-  now: Date,
+  { kept, now, hot }: { readonly kept: number; readonly now: Date; readonly hot: readonly string[] },
 ): Promise<ReadonlySet<string>> {
   const rows = await sql<{ id: string; count: number }>(
     em,
@@ -194,7 +210,8 @@ async function setSurplusAside(
          from surplus s where d.id = s.id
        returning d.chain, d.key, d.credits, d.order_id, d.coin, d.network, d.amount, s.state as state_before
      ), entry as (
-       select gen_random_uuid() as id, chain || ':' || key || ':' || credits as reference, order_id, coin, network, amount
+       select gen_random_uuid() as id, chain || ':' || key || ':' || credits as reference, order_id, coin, network, amount,
+              case when chain = any (?::text[]) then 'hot' else 'deposits' end as account
          from taken where state_before = 'mined'
      ), booked as (
        insert into ledger_transaction (id, kind, reference, order_id, at)
@@ -204,10 +221,10 @@ async function setSurplusAside(
        insert into ledger_line (transaction_id, line, account, coin, network, amount)
        select e.id, l.line, l.account, e.coin, e.network, l.sign * e.amount
          from booked join entry e on e.id = booked.id
-        cross join (values (1, 'deposits', 1), (2, 'client', -1)) as l (line, account, sign)
+        cross join lateral (values (1, e.account, 1), (2, 'client', -1)) as l (line, account, sign)
      )
      select order_id as id, count(*)::int as count from taken group by order_id`,
-    [`{${orderIds.join(',')}}`, kept, mostSetAside, now, now],
+    [`{${orderIds.join(',')}}`, kept, mostSetAside, now, `{${hot.join(',')}}`, now],
   );
   const taken = rows.reduce((sum, { count }) => sum + count, 0);
   return new Set(taken < mostSetAside ? [] : rows.map(({ id }) => id));

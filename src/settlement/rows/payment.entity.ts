@@ -16,8 +16,9 @@ export type PaymentState = 'ready' | 'prepared' | 'signed' | 'sent' | 'confirmed
  * - `refund`: a deposit, or the rest of one, going back.
  * - `sweep`: coins of deposit addresses going to the hot wallet.
  * - `gas`: coins for the fee of an address that is swept.
+ * - `setup`: prepares the hot wallet for payments. It pays no one, and its amount is 0.
  */
-export type PaymentKind = 'payout' | 'refund' | 'sweep' | 'gas';
+export type PaymentKind = 'payout' | 'refund' | 'sweep' | 'gas' | 'setup';
 
 /**
  * The problem of a payment that staff end. One with signed transactions ends only when the chain
@@ -79,6 +80,10 @@ export class Payment {
 
   @Property({ type: 'decimal', precision: 38, scale: 18 })
   amount!: string;
+
+  /** What a set-up does, as its chain names it: 'tickets:40'. Null for payments. */
+  @Property({ type: 'text', nullable: true })
+  setup!: string | null;
 
   /** The network fee kept from the leg. For a payout it was charged with the exchange. */
   @Property({ type: 'decimal', precision: 38, scale: 18 })

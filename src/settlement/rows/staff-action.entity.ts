@@ -11,6 +11,7 @@ export const staffActions = [
   'resume_payouts',
   'venue_opening',
   'venue_classify',
+  'assign_deposit',
 ] as const;
 export type StaffActionName = (typeof staffActions)[number];
 
@@ -81,6 +82,10 @@ export class StaffAction {
 
   @Property({ type: 'text', nullable: true })
   class!: VenueClass | null;
+
+  /** What proves whose deposit it is, of a deposit without an order. */
+  @Property({ type: 'text', nullable: true })
+  evidence!: string | null;
 
   @Property({ type: 'text' })
   reason!: string;

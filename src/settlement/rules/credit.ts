@@ -1,3 +1,4 @@
+import { accountOfDeposits } from '../../chains/port/deposit-account.ts';
 import { line, minus } from '../../ledger/ledger.ts';
 import { releaseOrder } from '../../orders/order-moves.ts';
 import type { Deposit } from '../rows/deposit.entity.ts';
@@ -32,19 +33,20 @@ export function isConfirmed(deposit: Deposit, { height, final }: ScannedTo): boo
  * how many it credited.
  */
 export function creditDeposits(settling: Settling): number {
-  const { em, bookings, order, deposits, scanned, now } = settling;
+  const { em, bookings, order, deposits, scanned, now, tools } = settling;
   let credited = 0;
   for (const deposit of deposits) {
     const to = scanned.get(deposit.chain);
     if (!to || !isConfirmed(deposit, to)) continue;
     markCredited(deposit, now);
     credited += 1;
+    const account = accountOfDeposits(tools.traitsOf(deposit.chain));
     bookings.push({
       kind: 'deposit',
       reference: depositReference(deposit),
       orderId: order.id,
       at: now,
-      lines: [line('deposits', deposit, deposit.amount), line('client', deposit, minus(deposit.amount))],
+      lines: [line(account, deposit, deposit.amount), line('client', deposit, minus(deposit.amount))],
     });
   }
   if (order.holdReason === depositGone && mainDeposit(settling)?.state === 'credited') {

@@ -46,11 +46,13 @@ type DecidedPayment = Pick<
   | 'tag'
   | 'amount'
   | 'feeCharged'
->;
+> &
+  Partial<Pick<Payment, 'setup'>>;
 
 /** Creates a payment in state `ready`. */
 export function persistPayment(em: EntityManager, decided: DecidedPayment, now: Date): Payment {
   const payment = em.create(Payment, {
+    setup: null,
     ...decided,
     state: 'ready',
     attempt: 0,

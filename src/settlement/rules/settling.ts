@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { ChainTraits } from '../../chains/port/chain-adapter.ts';
 import type { Booking, LedgerLine } from '../../ledger/ledger.ts';
 import type { CurrencyCatalogue } from '../../market/currencies/currency-catalogue.ts';
 import type { PriceBook } from '../../market/rates/price-book.ts';
@@ -44,6 +45,8 @@ export interface SettlementTools {
   readonly prices: PriceBook;
   readonly venue: LiquidityVenue;
   readonly rules: SettlementRules;
+  /** What each chain does. */
+  readonly traitsOf: (chain: string) => ChainTraits;
 }
 
 /** How far a chain was read. */

@@ -55,21 +55,24 @@ export async function ownTransfers(
     for (const [name, target] of await lookUp(em, batch)) targets.set(name, target);
   }
   const hot = await adapter.hotWallet();
-  targets.set(`${hot.address} ${hot.tag ?? ''}`, {
-    purpose: 'funding',
-    orderId: null,
-    index: null,
-    required: null,
-    orderNetwork: null,
-  });
+  // A wallet with a tag is the address of deposits, where any other tag names an order or none.
+  if (hot.tag !== null) targets.set(`${hot.address} `, unassigned);
+  targets.set(`${hot.address} ${hot.tag ?? ''}`, { ...unassigned, purpose: 'funding' });
   return seen.flatMap(({ transfer, block }) => {
-    const { address, tag } = transfer;
+    const { address, tag, doubt } = transfer;
     // An unshared address takes a transfer with any tag. A transfer to a shared address without a
     // known tag belongs to no order.
     const target = targets.get(`${address} ${tag ?? ''}`) ?? targets.get(`${address} `);
-    return target ? [{ transfer, block, target }] : [];
+    if (!target) return [];
+    const isWallet = target.purpose === 'funding' && !adapter.traits.paysFromDeposits;
+    // Its kind proves nothing about the purpose of its tag.
+    const belongsToNone = doubt === 'unusual_kind' && !isWallet;
+    return [{ transfer, block, target: belongsToNone ? { ...unassigned, index: target.index } : target }];
   });
 }
+
+/** The target of a transfer that belongs to no order and is no funding. */
+const unassigned: Target = { purpose: 'order', orderId: null, index: null, required: null, orderNetwork: null };
 
 /**
  * Selects the transfers of known assets that bring coins from outside. Transfers of our own

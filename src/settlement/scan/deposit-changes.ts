@@ -1,11 +1,14 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
+import { sql } from '../../base/db/sql.ts';
 import { Big, fromUnits } from '../../base/money.ts';
-import type { Transfer } from '../../chains/port/chain-adapter.ts';
+import type { ChainAdapter, Transfer } from '../../chains/port/chain-adapter.ts';
+import { accountOfDeposits } from '../../chains/port/deposit-account.ts';
 import { type Booking, bookAll, line, minus } from '../../ledger/ledger.ts';
+import type { CurrencyCatalogue } from '../../market/currencies/currency-catalogue.ts';
 import type { Order } from '../../orders/order.entity.ts';
 import { holdOrder } from '../../orders/order-moves.ts';
-import { Deposit } from '../rows/deposit.entity.ts';
+import { Deposit, type DepositProblem } from '../rows/deposit.entity.ts';
 import { TreasuryTransfer } from '../rows/treasury-transfer.entity.ts';
 import { earlierBounds, type ScanTimes, timeBounds } from '../rules/arrival-times.ts';
 import { depositGone, depositReference, isConfirmed, markCredited } from '../rules/credit.ts';
@@ -22,11 +25,13 @@ import { isFoundByBalance } from './deposit-parts.ts';
  */
 export async function orphanDeposits(
   em: EntityManager,
+  { traits }: Pick<ChainAdapter, 'traits'>,
   deposits: readonly Deposit[],
   orders: ReadonlyMap<string, Order>,
   hashes: ReadonlySet<string>,
   now: Date,
 ): Promise<void> {
+  const account = accountOfDeposits(traits);
   const bookings: Booking[] = [];
   for (const deposit of deposits) {
     if (deposit.blockHash === null || !hashes.has(deposit.blockHash)) continue;
@@ -36,7 +41,7 @@ export async function orphanDeposits(
       } else {
         const owed = deposit.orderId === null ? 'suspense' : 'client';
         const reference = depositReference(deposit);
-        const lines = [line('deposits', deposit, minus(deposit.amount)), line(owed, deposit, deposit.amount)];
+        const lines = [line(account, deposit, minus(deposit.amount)), line(owed, deposit, deposit.amount)];
         bookings.push({ kind: 'deposit_reversal', reference, orderId: deposit.orderId, at: now, lines });
         holdWithoutDeposit(em, orders.get(deposit.orderId ?? ''), deposit, now);
       }
@@ -54,6 +59,12 @@ export async function orphanDeposits(
 /** Deposits of a chain by their keys. */
 export type KnownDeposits = Map<string, Deposit>;
 
+/** What a scan does with the arrivals of a chain. */
+export interface ArrivalRules extends ScanTimes {
+  readonly chain: string;
+  readonly catalogue: Pick<CurrencyCatalogue, 'find'>;
+}
+
 /**
  * Stores an arrival: updates the known deposit, or creates one and adds it to `known`. Returns
  * null, and stores nothing, when a known transfer differs from its deposit.
@@ -61,11 +72,10 @@ export type KnownDeposits = Map<string, Deposit>;
 export function storeArrival(
   em: EntityManager,
   known: KnownDeposits,
-  chain: string,
   arrival: Arrival,
-  look: ScanTimes,
+  look: ArrivalRules,
 ): Deposit | null {
-  const { now } = look;
+  const { chain, now } = look;
   const { transfer, block, asset, target, confirmationsRequired } = arrival;
   const { orderId, purpose } = target;
   const stored = known.get(transfer.key);
@@ -113,13 +123,44 @@ export function storeArrival(
     arrivedBy: found.by,
     creditedAt: null,
     credits: 0,
-    problem: orderId === null && purpose === 'order' ? 'unknown_tag' : null,
+    problem: orderId === null && purpose === 'order' ? problemOfUnassigned(arrival, look) : null,
     comparedHeight: isFoundByBalance(transfer) ? (block?.height ?? null) : null,
     isReported: false,
   });
   em.persist(deposit);
   known.set(deposit.key, deposit);
   return deposit;
+}
+
+/**
+ * Why staff decide about a deposit that belongs to no order. Null below the minimum of its coin:
+ * strangers can send any number of such deposits, so that they are only counted.
+ */
+function problemOfUnassigned({ transfer, asset }: Arrival, { catalogue }: ArrivalRules): DepositProblem | null {
+  const least = catalogue.find(asset.coin, asset.network)?.minAmount;
+  if (least !== undefined && new Big(fromUnits(transfer.amount, asset.decimals)).lt(least)) return null;
+  return transfer.doubt === 'unusual_kind' ? 'unusual_kind' : 'unknown_tag';
+}
+
+/** Whether a deposit belongs to no order and is too small for staff to be told of it alone. */
+export function isSmallUnassigned({
+  orderId,
+  purpose,
+  problem,
+}: Pick<Deposit, 'orderId' | 'purpose' | 'problem'>): boolean {
+  return orderId === null && purpose === 'order' && problem === null;
+}
+
+/** Counts small deposits without an order that came into a block, by day of UTC. */
+export async function countSmall(em: EntityManager, chain: string, deposits: number, now: Date): Promise<void> {
+  if (deposits === 0) return;
+  await sql(
+    em,
+    `insert into small_deposit_day as d (chain, day, deposits, first_at)
+     values (?, (?::timestamptz at time zone 'UTC')::date, ?, ?)
+     on conflict (chain, day) do update set deposits = d.deposits + excluded.deposits`,
+    [chain, now, deposits, now],
+  );
 }
 
 /**
@@ -137,11 +178,12 @@ export function dropDeposits(deposits: readonly Deposit[], chain: string, gone: 
  */
 export async function creditUnassignedDeposits(
   em: EntityManager,
+  { chain, traits }: Pick<ChainAdapter, 'chain' | 'traits'>,
   deposits: readonly Deposit[],
-  chain: string,
   to: ScannedTo,
   now: Date,
 ): Promise<void> {
+  const account = accountOfDeposits(traits);
   const ripe = deposits.filter(
     (deposit) => deposit.orderId === null && deposit.chain === chain && isConfirmed(deposit, to),
   );
@@ -153,7 +195,7 @@ export async function creditUnassignedDeposits(
       continue;
     }
     markCredited(deposit, now);
-    const lines = [line('deposits', deposit, deposit.amount), line('suspense', deposit, minus(deposit.amount))];
+    const lines = [line(account, deposit, deposit.amount), line('suspense', deposit, minus(deposit.amount))];
     bookings.push({ kind: 'deposit', reference: depositReference(deposit), orderId: null, at: now, lines });
   }
   await bookAll(em, bookings);

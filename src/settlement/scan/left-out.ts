@@ -71,7 +71,7 @@ export function splitByText(sightings: readonly SeenTransfer[]): {
 
 /** Why an arrival cannot become a deposit. Null when it can. */
 export function whyLeftOut({ transfer, asset }: Arrival): LeftOutReason | null {
-  if (transfer.doubt !== undefined) return transfer.doubt;
+  if (transfer.doubt === 'unknown_call') return transfer.doubt;
   const amount = new Big(fromUnits(transfer.amount, asset.decimals));
   if (isStorable(amount)) return null;
   return asset.decimals > 18 && isStorable(amount.round(18)) ? 'too_fine' : 'too_large';

@@ -35,8 +35,11 @@ import {
   summed,
 } from './arrivals.ts';
 import {
+  type ArrivalRules,
+  countSmall,
   creditUnassignedDeposits,
   dropDeposits,
+  isSmallUnassigned,
   type KnownDeposits,
   orphanDeposits,
   storeArrival,
@@ -388,9 +391,10 @@ export class ScanStore {
     step: ScanStep,
     { undone, gone, arrivals, leftOut: others, outputs, spends, change }: Part,
   ): Promise<StepEnd> {
-    const { log } = this.#options;
+    const { log, tools } = this.#options;
     const { chain, to, now } = step;
-    const look: ScanTimes = { ...times, now, toleranceSec: adapter.blockToleranceSec };
+    const toleranceSec = adapter.blockToleranceSec;
+    const look: ArrivalRules = { ...times, now, toleranceSec, chain, catalogue: tools.catalogue };
     if (adapter.traits.ledger === 'outputs') {
       await forgetOutputs(em, chain, undone);
       await recordOutputs(em, chain, outputs, spends);
@@ -416,22 +420,26 @@ export class ScanStore {
     );
 
     const byId = new Map(orders.map((order) => [order.id, order]));
-    await orphanDeposits(em, stored, byId, new Set(undone), now);
+    await orphanDeposits(em, adapter, stored, byId, new Set(undone), now);
     const byKey: KnownDeposits = new Map(
       stored.flatMap((deposit) => (deposit.chain === chain ? [[deposit.key, deposit] as const] : [])),
     );
     const sums: StoredPayment[] = [];
+    let small = 0;
     for (const arrival of found) {
-      const deposit = storeArrival(em, byKey, chain, arrival, look);
+      const isFirst = (byKey.get(arrival.transfer.key)?.minedAt ?? null) === null;
+      const deposit = storeArrival(em, byKey, arrival, look);
+      if (isFirst && deposit?.minedAt && isSmallUnassigned(deposit)) small += 1;
       if (deposit === null) leftOut.push(leftOutOf(arrival, 'changed'));
       else if (arrival.parts !== undefined) sums.push({ deposit, parts: arrival.parts });
     }
     const deposits = [...new Set([...stored, ...byKey.values()])];
     await storeLeftOut(em, log, chain, leftOut, now);
     if (to.isAtHead) dropDeposits(deposits, chain, new Set(gone));
-    await creditUnassignedDeposits(em, deposits, chain, to, now);
+    await creditUnassignedDeposits(em, adapter, deposits, to, now);
     await em.flush();
     await storeParts(em, sums);
+    await countSmall(em, chain, small, now);
     await endLostActions(em, orders, deposits, now);
     if (touched === null) await this.#matchOrders(em, orders, deposits, { chain, to, now });
     // The orders of a part are due before the end of the scan, all at once.

@@ -56,6 +56,9 @@ export class ActionType {
   @Field(() => VenueClassEnum, { nullable: true, description: 'What it is classified as.' })
   class!: VenueClass | null;
 
+  @Field(() => String, { nullable: true, description: 'What proves whose deposit it is, of a deposit of no order.' })
+  evidence!: string | null;
+
   @Field(() => String, { description: 'Reason that the member gave.' })
   reason!: string;
 

@@ -35,6 +35,8 @@ const AttentionKindEnum = enumOf<AttentionKind>('AttentionKind', 'Why staff must
   client_debit:
     'The account of an order is in debit, or its payments would bring it there: a deposit that was used is gone.',
   deposit_problem: 'The gateway does nothing more with a deposit until staff decide.',
+  small_deposits:
+    'Deposits without an order, each below the minimum of its coin, came to a chain on one day. It ends by itself after two days.',
   payment_unknown: 'The state of a payment is unknown.',
   payment_problem: 'A payment is blocked.',
   trade_stuck: 'An exchange is undecided long after its deadline.',
@@ -79,7 +81,7 @@ export class AttentionItemType {
 
   @Field(() => String, {
     description:
-      'Id of the order, deposit, payment, proposal, hold, partner or left-out transfer. Or of the movement at an exchange, or of the transfer to or from one. Or name of the chain, the limit, the exchange or its coin.',
+      'Id of the order, deposit, payment, proposal, hold, partner or left-out transfer. Or of the movement at an exchange, or of the transfer to or from one. Or name of the chain, the limit, the exchange or its coin; or the chain and the day.',
   })
   subjectId!: string;
 

@@ -409,4 +409,22 @@ export class RefundInput {
 
   @Field(() => String, { nullable: true, description: 'Tag or memo of the address.' })
   tag?: string | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'What proves whose deposit it is, 1 to 4000 characters. Needed for a deposit of no order.',
+  })
+  evidence?: string | null;
+}
+
+@InputType('DepositAssignInput', { description: 'A deposit of no order, and the order that gets it.' })
+export class DepositAssignInput {
+  @Field(() => ID, { description: 'The deposit.' })
+  depositId!: string;
+
+  @Field(() => ID, { description: 'The order: its id or short id.' })
+  orderId!: string;
+
+  @Field(() => String, { description: 'What proves whose deposit it is, 1 to 4000 characters.' })
+  evidence!: string;
 }

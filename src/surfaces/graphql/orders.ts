@@ -25,6 +25,7 @@ import type { Trade } from '../../settlement/rows/trade.entity.ts';
 import type { StaffActions, StaffProposal } from '../../settlement/staff-actions.ts';
 import { ActionType } from './actions.ts';
 import {
+  DepositAssignInput,
   MarkupAccrualType,
   OrderConnectionType,
   OrderCountType,
@@ -335,13 +336,31 @@ export class OrderResolver {
       depositId,
       address,
       tag,
+      evidence,
     }: RefundInput,
     @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<StaffAction> {
     if (!orderId && !depositId) throw new AppError('missing_field', 'give an orderId, or the depositId of a deposit');
-    const subject = { ...omitNullish({ orderId, depositId }), recipient: { address, tag: tag ?? null } };
+    const subject = { ...omitNullish({ orderId, depositId, evidence }), recipient: { address, tag: tag ?? null } };
     return this.#propose(context, 'orderRefund', 'refund', subject, reason);
+  }
+
+  @RequiresPermission('orders:act')
+  @Mutation(() => ActionType, {
+    description:
+      'Proposes to give a deposit of no order to an order. It then counts as if it had come with the tag of the order: by its time, its coin and its amount.',
+  })
+  depositAssign(
+    @Arg('input', () => DepositAssignInput, { description: 'The deposit, the order and the evidence.' }) {
+      orderId,
+      depositId,
+      evidence,
+    }: DepositAssignInput,
+    @ReasonArg() reason: string,
+    @Ctx() context: GraphqlContext,
+  ): Promise<StaffAction> {
+    return this.#propose(context, 'depositAssign', 'assign_deposit', { orderId, depositId, evidence }, reason);
   }
 
   @RequiresPermission('orders:act')
@@ -424,7 +443,13 @@ export class OrderResolver {
     context: GraphqlContext,
     operation: string,
     action: StaffActionName,
-    { orderId, depositId, recipient, price }: Pick<StaffProposal, 'orderId' | 'depositId' | 'recipient' | 'price'>,
+    {
+      orderId,
+      depositId,
+      recipient,
+      price,
+      evidence,
+    }: Pick<StaffProposal, 'orderId' | 'depositId' | 'recipient' | 'price' | 'evidence'>,
     reason: string,
   ): Promise<StaffAction> {
     if (depositId !== undefined && !isUuid(depositId)) {
@@ -441,15 +466,22 @@ export class OrderResolver {
           ...(depositId === undefined ? {} : { depositId }),
           ...(recipient ? { recipient } : {}),
           ...(price === undefined ? {} : { price }),
+          ...(evidence === undefined ? {} : { evidence }),
         },
         em,
       );
-      const { address, tag, state, price: worst } = made;
+      const { address, tag, state, price: worst, evidence: proof } = made;
       const target = made.orderId === null ? `deposit:${made.depositId}` : `order:${made.orderId}`;
       return {
         result: made,
         target,
-        after: { action: made.id, state, ...(address ? { address, tag } : {}), ...(worst ? { price: worst } : {}) },
+        after: {
+          action: made.id,
+          state,
+          ...(address ? { address, tag } : {}),
+          ...(worst ? { price: worst } : {}),
+          ...(proof ? { depositId: made.depositId, evidence: proof } : {}),
+        },
       };
     });
   }

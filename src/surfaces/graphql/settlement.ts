@@ -1,11 +1,15 @@
-import { Ctx, Field, FieldResolver, ID, Int, ObjectType, Resolver, Root } from 'type-graphql';
+import { Arg, Args, Ctx, Field, FieldResolver, ID, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import { validate as isUuid } from 'uuid';
 import type { Partner } from '../../accounts/partners/partner.entity.ts';
+import { AppError } from '../../base/errors.ts';
 import type { BookedLine } from '../../ledger/ledger.ts';
 import type { Deposit, DepositProblem, DepositState } from '../../settlement/rows/deposit.entity.ts';
 import type { Payment, PaymentState } from '../../settlement/rows/payment.entity.ts';
 import type { PaymentAttempt } from '../../settlement/rows/payment-attempt.entity.ts';
 import type { TradeState } from '../../settlement/rows/trade.entity.ts';
+import { unassignedDeposits } from '../../settlement/rows/unassigned-deposits.ts';
 import { PartnerType } from './partner-types.ts';
+import { type ListPage, listPage, PageArgs, PageInfoType, pageOf } from './server/connection.ts';
 import type { GraphqlContext } from './server/context.ts';
 import {
   AccountEnum,
@@ -16,6 +20,7 @@ import {
   PaymentStateEnum,
   TradeStateEnum,
 } from './server/enumerations.ts';
+import { RequiresPermission } from './server/requires-permission.ts';
 import { DateTime, Decimal } from './server/scalars.ts';
 
 @ObjectType('Deposit', { description: 'A transfer to one of our addresses.' })
@@ -78,6 +83,24 @@ export class DepositType {
 
   @Field(() => DepositProblemEnum, { nullable: true, description: 'Why staff must decide about it.' })
   problem!: DepositProblem | null;
+}
+
+@ObjectType('DepositEdge', { description: 'A deposit and its position.' })
+export class DepositEdgeType {
+  @Field(() => DepositType, { description: 'The deposit.' })
+  node!: Deposit;
+
+  @Field(() => String, { description: 'Position of the deposit in the list.' })
+  cursor!: string;
+}
+
+@ObjectType('DepositConnection', { description: 'A page of deposits.' })
+export class DepositConnectionType {
+  @Field(() => [DepositEdgeType], { description: 'The deposits.' })
+  edges!: DepositEdgeType[];
+
+  @Field(() => PageInfoType, { description: 'Position of the page.' })
+  pageInfo!: PageInfoType;
 }
 
 @ObjectType('Trade', { description: 'The one exchange of an order at the liquidity venue.' })
@@ -235,6 +258,32 @@ export class LedgerLineType {
 
 @Resolver(() => DepositType)
 export class DepositResolver {
+  @RequiresPermission('orders:read')
+  @Query(() => DepositConnectionType, {
+    description:
+      'Deposits in blocks that belong to no order and are not on their way back, newest first. Staff assign them with `depositAssign`, or return them with `orderRefund`.',
+  })
+  async unassignedDeposits(
+    @Args(() => PageArgs) pageArgs: PageArgs,
+    @Arg('txid', () => String, { nullable: true, description: 'Only those of this transaction.' })
+    txid: string | null | undefined,
+    @Arg('withSmall', () => Boolean, {
+      defaultValue: false,
+      description: 'Whether those below the minimum of their coin are listed too.',
+    })
+    withSmall: boolean,
+    @Ctx() { em }: GraphqlContext,
+  ): Promise<ListPage<Deposit>> {
+    const page = pageOf(pageArgs);
+    const { backwards, size, cursor } = page;
+    if (cursor !== null && !isUuid(cursor)) {
+      throw new AppError('invalid_value', `'${cursor.slice(0, 40)}' is no cursor of this list`);
+    }
+    const filter = { txid: txid?.trim() || null, withSmall };
+    const found = await unassignedDeposits(em, filter, { backwards, limit: size + 1, cursor });
+    return listPage(found, page, ({ id }) => id);
+  }
+
   @FieldResolver(() => [PaymentType], { description: 'Payments that settle it: a payout, refunds.' })
   async payments(@Root() deposit: Deposit, @Ctx() { loaders }: GraphqlContext): Promise<Payment[]> {
     if (deposit.orderId === null) return loaders.strangerPayments.load(deposit.id);

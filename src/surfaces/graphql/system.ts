@@ -25,7 +25,10 @@ export class ChainStatusType {
   @Field(() => String, { nullable: true, description: 'Why it is not read any further.' })
   problem!: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Why its nodes do not answer at present, or `no_second_node`: its payments wait for a second node.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Why its nodes do not answer at present, or `no_second_node`: its payments wait for a second node.',
+  })
   failure!: string | null;
 
   @Field(() => DateTime, { nullable: true, description: 'Since when they do not answer, or its payments wait.' })

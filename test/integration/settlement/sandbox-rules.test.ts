@@ -1,4 +1,5 @@
-import type { ChainAdapter, SignedTx } from '../../../src/chains/port/chain-adapter.ts';
+import { addressExample } from '../../../src/chains/addresses/address.ts';
+import type { ChainAdapter, Holding, SignedTx } from '../../../src/chains/port/chain-adapter.ts';
 import { sandboxVariants } from '../../../src/chains/sandbox/sandbox-rules.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 
@@ -36,6 +37,93 @@ describe.each(Object.keys(sandboxVariants))('on chains of the rules %s', (SANDBO
     expect(await gateway.differences()).toEqual([]);
   });
 });
+
+describe.each([
+  'shared',
+  'tagged',
+])('a wallet that pays from its deposits, on chains of the rules %s', (SANDBOX_RULES) => {
+  let gateway: SettledGateway;
+  let wallet: Holding;
+
+  beforeAll(async () => {
+    gateway = await startSettledGateway({ settings: { SANDBOX_RULES } });
+    const adapter = gateway.settlement.adapters.get('ripple');
+    if (!adapter) throw new Error('there is no ripple');
+    wallet = await adapter.hotWallet();
+  });
+  afterAll(() => gateway?.stop());
+
+  const xrp = { coin_from: 'XRP', network_from: 'XRP', amount_from: 500 };
+
+  /** What arrives at the wallet, in a block of its own. */
+  async function arrives(tag: string | null, amount: bigint, isUnusual = false): Promise<string> {
+    const output = { to: wallet.address, tag, contract: null, amount, isUnusual };
+    const txid = await gateway.settlement.sandbox.pay('ripple', { ...output, busyBlocks: 2 });
+    await gateway.mine('XRP', 2);
+    await gateway.tick();
+    return txid;
+  }
+
+  const rowOf = async (txid: string): Promise<object | undefined> =>
+    (
+      await gateway.query(
+        `select d.purpose, d.order_id, d.state, d.problem,
+                (select array_agg(l.account order by l.account)
+                   from ledger_transaction x join ledger_line l on l.transaction_id = x.id
+                  where x.reference = d.chain || ':' || d.key || ':1') as accounts
+           from deposit d where d.txid = $1`,
+        [txid],
+      )
+    )[0];
+
+  it('has the address of every deposit, and a tag of its own', async () => {
+    const [one, other] = [await gateway.order(xrp), await gateway.order({ ...xrp, amount_from: 600 })];
+    expect(one.depositAddress).toBe(wallet.address);
+    expect(other.depositAddress).toBe(wallet.address);
+    expect(new Set([one.depositTag, other.depositTag, wallet.tag, null]).size).toBe(4);
+    expect(await gateway.settlement.adapters.get('bitcoin')?.hotWallet()).toMatchObject({ tag: null });
+  });
+
+  it('is paid into and pays out, and its balance counts once', async () => {
+    const order = await gateway.order(xrp);
+    await gateway.deposit(order);
+    await gateway.mine('XRP');
+    await gateway.settle(order);
+    expect(await gateway.show(order)).toMatchObject({ status: 'completed' });
+    const back = await gateway.order({ coin_to: 'XRP', network_to: 'XRP', recipient_address_tag: '5', ...paidInXrp });
+    await gateway.deposit(back);
+    await gateway.mine('BTC');
+    await gateway.settle(back);
+    expect(await gateway.show(back)).toMatchObject({ status: 'completed' });
+    expect(await gateway.query(`select 1 from ledger_line where account = 'deposits' and network = 'XRP'`)).toEqual([]);
+    expect(await gateway.differences()).toEqual([]);
+  });
+
+  it('takes as funding only what comes with its tag', async () => {
+    const funding = await rowOf(await arrives(wallet.tag, 900_000_000n));
+    expect(funding).toMatchObject({ purpose: 'funding', state: 'credited', accounts: ['hot', 'opening'] });
+    for (const tag of [null, '4294967295', '']) {
+      const stray = await rowOf(await arrives(tag, 900_000_000n));
+      const owed = { purpose: 'order', order_id: null, state: 'credited', accounts: ['hot', 'suspense'] };
+      expect(stray).toMatchObject({ ...owed, problem: 'unknown_tag' });
+    }
+    expect(await gateway.differences(['ripple'])).toEqual([]);
+  });
+
+  it('gives no order what came by an unusual kind of transaction, whatever its tag', async () => {
+    const order = await gateway.order(xrp);
+    for (const tag of [order.depositTag, wallet.tag]) {
+      expect(await rowOf(await arrives(tag, 500_000_000n, true))).toMatchObject({
+        ...{ purpose: 'order', order_id: null, state: 'credited', accounts: ['hot', 'suspense'] },
+        problem: 'unusual_kind',
+      });
+    }
+    expect(await gateway.show(order)).toMatchObject({ status: 'waiting_deposit', deposit_txid: null });
+    expect(await gateway.differences(['ripple'])).toEqual([]);
+  });
+});
+
+const paidInXrp = { recipient_address: addressExample('XRP') };
 
 describe('a payment whose attempts do not exclude each other', () => {
   let gateway: SettledGateway;

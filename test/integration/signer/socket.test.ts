@@ -56,6 +56,18 @@ describe('a signer behind a socket', () => {
     expect(await client.limitsDigest('ethereum')).toBe('of ethereum');
   });
 
+  it('passes the name of a set-up on, and refuses one that is no text', async () => {
+    await serve();
+    const setup = { ...intent, amount: 0n, setup: 'tickets:40' };
+    await expect(client.sign('bitcoin', setup, txOf())).rejects.toThrow('the chain has no set-ups');
+    const answer = await ask(
+      'POST',
+      '/sign',
+      signBody((body) => Object.assign(body.intent ?? {}, { setup: 7 })),
+    );
+    expect(answer).toMatchObject({ status: 400 });
+  });
+
   it('serves many at once', async () => {
     await serve();
     const nonces = Array.from({ length: 40 }, (_, index) => index);

@@ -60,6 +60,8 @@ export class ExpiringChain {
   get traits(): ChainTraits {
     return {
       ledger: 'accounts',
+      deposits: 'per_order',
+      paysFromDeposits: false,
       mempool: false,
       reorgs: true,
       death: { conflict: this.exclusive, expiry: this.expiry },

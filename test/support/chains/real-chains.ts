@@ -5,6 +5,7 @@ import { stringify } from 'yaml';
 import { type Anvil, startAnvil, type TokenName } from './anvil.ts';
 import { type Litecoind, startLitecoind } from './litecoind.ts';
 import { RealTron } from './real-tron.ts';
+import { RealXrp } from './real-xrp.ts';
 
 /** What a test changes in the settings of a network, by their names in the file. */
 export type NetworkChanges = Readonly<Record<string, unknown>>;
@@ -13,6 +14,7 @@ export interface RealChainsOptions {
   readonly ethereum?: NetworkChanges;
   readonly litecoin?: NetworkChanges;
   readonly tron?: NetworkChanges;
+  readonly ripple?: NetworkChanges;
 }
 
 /** What else a test chooses of its chains. */
@@ -21,11 +23,13 @@ export interface ChainsToStart {
   readonly token?: TokenName | undefined;
   /** The clock of a Tron. Without one there is no Tron. */
   readonly tron?: { now(): Date } | undefined;
+  /** The clock of an XRP Ledger. Without one there is none. */
+  readonly xrp?: { now(): Date } | undefined;
 }
 
 /**
- * An Ethereum and a Litecoin of one's own on real nodes, where asked for a Tron on simulated ones,
- * and a folder with the file of networks that names them.
+ * An Ethereum and a Litecoin of one's own on real nodes. Where asked, a Tron and an XRP Ledger on
+ * simulated ones, and a folder with the file of networks that names them.
  */
 export class RealChains {
   readonly anvil: Anvil;
@@ -34,25 +38,32 @@ export class RealChains {
   readonly token: string;
   readonly folder: string;
   readonly #tron: RealTron | null;
+  readonly #xrp: RealXrp | null;
 
-  private constructor(parts: Pick<RealChains, 'anvil' | 'litecoind' | 'token' | 'folder'>, tron: RealTron | null) {
+  private constructor(
+    parts: Pick<RealChains, 'anvil' | 'litecoind' | 'token' | 'folder'>,
+    tron: RealTron | null,
+    xrp: RealXrp | null,
+  ) {
     this.anvil = parts.anvil;
     this.litecoind = parts.litecoind;
     this.token = parts.token;
     this.folder = parts.folder;
     this.#tron = tron;
+    this.#xrp = xrp;
   }
 
   static async start(options: RealChainsOptions = {}, toStart: ChainsToStart = {}): Promise<RealChains> {
     const folder = await mkdtemp(join(tmpdir(), 'real-chains-'));
-    const [anvil, litecoind, tron] = await Promise.all([
+    const [anvil, litecoind, tron, xrp] = await Promise.all([
       startAnvil(),
       startLitecoind(),
       toStart.tron ? RealTron.start(toStart.tron) : null,
+      toStart.xrp ? RealXrp.start(toStart.xrp) : null,
     ]);
     const token = await anvil.deployToken(6, toStart.token ?? 'Token');
     await anvil.mine(5);
-    const chains = new RealChains({ anvil, litecoind, token, folder }, tron);
+    const chains = new RealChains({ anvil, litecoind, token, folder }, tron, xrp);
     await chains.writeNetworks(options);
     return chains;
   }
@@ -61,6 +72,16 @@ export class RealChains {
   get tron(): RealTron {
     if (this.#tron === null) throw new Error('these chains were started without a Tron');
     return this.#tron;
+  }
+
+  /** @throws Error when no XRP Ledger was asked for. */
+  get xrp(): RealXrp {
+    if (this.#xrp === null) throw new Error('these chains were started without an XRP Ledger');
+    return this.#xrp;
+  }
+
+  get hasXrp(): boolean {
+    return this.#xrp !== null;
   }
 
   get hasTron(): boolean {
@@ -76,7 +97,7 @@ export class RealChains {
     return { NETWORKS_FILE: this.networksFile, SIGNER_SOCKET: join(this.folder, 'signer.sock') };
   }
 
-  async writeNetworks({ ethereum = {}, litecoin = {}, tron = {} }: RealChainsOptions = {}): Promise<void> {
+  async writeNetworks({ ethereum = {}, litecoin = {}, tron = {}, ripple = {} }: RealChainsOptions = {}): Promise<void> {
     const networks = {
       ethereum: {
         kind: 'evm',
@@ -124,13 +145,19 @@ export class RealChains {
         ...litecoin,
       },
       ...(this.#tron ? { tron: { ...this.#tron.section(), ...tron } } : {}),
+      ...(this.#xrp ? { ripple: { ...this.#xrp.section(), ...ripple } } : {}),
     };
     await writeFile(this.networksFile, stringify({ networks }));
   }
 
   /** A block on each chain, or so many. */
   async mine(blocks = 1): Promise<void> {
-    await Promise.all([this.anvil.mine(blocks), this.litecoind.mine(blocks), this.#tron?.mine(blocks)]);
+    await Promise.all([
+      this.anvil.mine(blocks),
+      this.litecoind.mine(blocks),
+      this.#tron?.mine(blocks),
+      this.#xrp?.mine(blocks),
+    ]);
   }
 
   /** Funds the hot wallets, in ordinary transactions. */
@@ -144,7 +171,7 @@ export class RealChains {
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.anvil.stop(), this.litecoind.stop(), this.#tron?.stop()]);
+    await Promise.all([this.anvil.stop(), this.litecoind.stop(), this.#tron?.stop(), this.#xrp?.stop()]);
     await rm(this.folder, { recursive: true, force: true });
   }
 }

@@ -9,7 +9,7 @@ import type { Ability } from './conformance/bench.ts';
 import { openChain, orm, signedBy, signingKeyOf, token } from './sandbox-node.ts';
 
 /** What every sandbox chain can do, for the suite. */
-export const sandboxAbilities: readonly Ability[] = ['token', 'tag', 'refusal', 'large amounts'];
+export const sandboxAbilities: readonly Ability[] = ['token', 'tag', 'balances of tags', 'refusal', 'large amounts'];
 
 /** A chain of its own under these rules, with a clock of its own. The file has a sandbox node. */
 export async function sandboxHarness(rules: SandboxRules = usualRules): Promise<ChainHarness> {
@@ -18,9 +18,11 @@ export async function sandboxHarness(rules: SandboxRules = usualRules): Promise<
   const node = new SandboxChain({ orm, clock, rules });
   // The same chain without the promise that its blocks are final: for a node that lies.
   const liar = new SandboxChain({ orm, clock, rules: { ...rules, reorgs: true } });
-  const adapter = new SandboxAdapter({ chain, node, hotAddress: account.address, busyBlocks: 3 });
+  const deposits = rules.paysFromDeposits ? 'shared' : 'per_order';
+  const wallet = { hotAddress: account.address, fundingTag: 'funding' };
+  const adapter = new SandboxAdapter({ chain, node, ...wallet, deposits, busyBlocks: 3 });
   const signer = new SandboxTransactions({ ed25519: () => signingKeyOf(account) }, rules);
-  expect(adapter.traits).toEqual(traitsOf(rules));
+  expect(adapter.traits).toEqual(traitsOf(rules, deposits));
   let addresses = 0;
   return {
     adapter,

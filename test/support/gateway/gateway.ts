@@ -6,9 +6,10 @@ import { type App, startApp } from '../../../src/app/app.ts';
 import { openHasher } from '../../../src/app/bootstrap.ts';
 import type { OutsideWorld } from '../../../src/app/outside-world.ts';
 import { systemClock } from '../../../src/base/clock.ts';
+import { rulesByName } from '../../../src/chains/sandbox/sandbox-rules.ts';
 import { gatewayTerms } from '../../../src/config/fixed-rates.ts';
 import type { Config } from '../../../src/config/settings.ts';
-import { createDatabase } from '../database/database.ts';
+import { createDatabase, query } from '../database/database.ts';
 import { type Call, contractClient } from '../http/contract-client.ts';
 import { type TestSettings, testConfig, testSettings, widePayouts } from './settings.ts';
 
@@ -83,6 +84,10 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     ...wideLimits,
     ...options.settings,
   });
+  // The template's shared addresses are those of the usual rules. A first start makes others.
+  if (database && rulesByName(config.SANDBOX_RULES).paysFromDeposits) {
+    await query(databaseUrl, 'delete from deposit_account where shared_address is not null');
+  }
   const app = await startApp({
     config,
     databaseUrl,

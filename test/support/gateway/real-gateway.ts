@@ -6,6 +6,7 @@ import { findAnvil, randomAddress, type TokenName, withoutAnvil } from '../chain
 import { findLitecoind, withoutLitecoind } from '../chains/litecoind.ts';
 import { RealChains, type RealChainsOptions } from '../chains/real-chains.ts';
 import { type RealTron, tronFinality } from '../chains/real-tron.ts';
+import type { RealXrp } from '../chains/real-xrp.ts';
 import { createDatabase, query } from '../database/database.ts';
 import type { Reply } from '../http/contract-client.ts';
 import { TestClock } from './clock.ts';
@@ -14,10 +15,10 @@ import { causesOf, isAtRest, type Rows } from './orders.ts';
 import { TestSigner } from './test-signer.ts';
 
 /** The currencies of the chains of a test, as tests name them. */
-export type RealCoin = 'ETH' | 'USDT' | 'LTC' | 'TRX' | 'USDT-TRC20';
+export type RealCoin = 'ETH' | 'USDT' | 'LTC' | 'TRX' | 'USDT-TRC20' | 'XRP';
 /** Chains that each gateway of a test has. */
 export type RealChain = 'ethereum' | 'litecoin';
-type AnyChain = RealChain | 'tron';
+type AnyChain = RealChain | 'tron' | 'ripple';
 
 const coins = {
   ETH: { coin: 'ETH', network: 'ETH', chain: 'ethereum', decimals: 18 },
@@ -25,6 +26,7 @@ const coins = {
   LTC: { coin: 'LTC', network: 'LTC', chain: 'litecoin', decimals: 8 },
   TRX: { coin: 'TRX', network: 'TRX', chain: 'tron', decimals: 6 },
   'USDT-TRC20': { coin: 'USDT', network: 'TRC20', chain: 'tron', decimals: 6 },
+  XRP: { coin: 'XRP', network: 'XRP', chain: 'ripple', decimals: 6 },
 } as const satisfies Record<RealCoin, { coin: string; network: string; chain: AnyChain; decimals: number }>;
 
 /**
@@ -50,6 +52,8 @@ export interface RealOrder {
   readonly from: RealCoin;
   readonly to: RealCoin;
   readonly depositAddress: string;
+  /** Null where each order has an address of its own. */
+  readonly depositTag: string | null;
   readonly recipient: string;
   readonly refundTo: string;
   /** Decimal text. */
@@ -81,6 +85,8 @@ export interface RealGatewayOptions {
   readonly token?: TokenName;
   /** Whether there is a Tron too. Its blocks, the gateway and the signer share one clock. */
   readonly tron?: boolean;
+  /** Whether there is an XRP Ledger too, on the same clock. */
+  readonly xrp?: boolean;
   /** Whether the hot wallets have coins; true unless given. */
   readonly isFunded?: boolean;
   readonly outside?: OutsideWorld;
@@ -126,10 +132,13 @@ export interface RealGateway extends TestGateway {
 
 export async function startRealGateway(options: RealGatewayOptions = {}): Promise<RealGateway> {
   const clock = new TestClock();
-  const chains = await RealChains.start({}, { token: options.token, tron: options.tron ? clock : undefined });
+  const chains = await RealChains.start(
+    {},
+    { token: options.token, tron: options.tron ? clock : undefined, xrp: options.xrp ? clock : undefined },
+  );
   if (options.networks) await chains.writeNetworks(await options.networks(chains));
   const settings = { ...chains.environment, DATA_DIR: chains.folder, KEY_PEPPER: 'p'.repeat(32) };
-  const signer = new TestSigner(settings, options.tron ? clock : undefined);
+  const signer = new TestSigner(settings, options.tron || options.xrp ? clock : undefined);
   const database = await createDatabase('empty');
   const closing = [() => chains.stop(), () => database.drop(), () => signer.stop()];
   const close = async (): Promise<void> => {
@@ -154,7 +163,12 @@ export async function startRealGateway(options: RealGatewayOptions = {}): Promis
     await gateway.app.catalogue.refresh();
     const hotOf = async (chain: AnyChain): Promise<string> =>
       (await settlement.adapters.get(chain)?.hotWallet())?.address ?? '';
-    const hot = { ethereum: await hotOf('ethereum'), litecoin: await hotOf('litecoin'), tron: await hotOf('tron') };
+    const hot = {
+      ethereum: await hotOf('ethereum'),
+      litecoin: await hotOf('litecoin'),
+      tron: await hotOf('tron'),
+      ripple: await hotOf('ripple'),
+    };
     const { key } = await gateway.partner();
     const real = handle({ gateway, chains, clock, settlement, hot, key, databaseUrl: database.url });
     // The scanner stands where its chain is before anything happens there.
@@ -164,6 +178,10 @@ export async function startRealGateway(options: RealGatewayOptions = {}): Promis
       await real.mine('ethereum', minConfirmations);
       await real.mine('litecoin', minConfirmations);
       if (chains.hasTron) await real.mine('tron', tronFinality);
+      if (chains.hasXrp) {
+        chains.xrp.fund(hot.ripple, (await settlement.adapters.get('ripple')?.hotWallet())?.tag ?? '');
+        await real.mine('ripple');
+      }
       await real.tick();
     }
     return { ...real, signer, stop: close };
@@ -190,10 +208,12 @@ function handle(parts: Parts): Omit<RealGateway, 'signer'> {
   const mine = async (chain: AnyChain, blocks = 1): Promise<void> => {
     if (chain === 'ethereum') await chains.anvil.mine(blocks);
     else if (chain === 'litecoin') await chains.litecoind.mine(blocks);
-    else await mineTron(chains.tron, clock, blocks);
+    else if (chain === 'tron') await mineTron(chains.tron, clock, blocks);
+    else await mineXrp(chains.xrp, clock, blocks);
   };
   const newAddress = (coin: RealCoin): Promise<string> | string => {
     if (coins[coin].chain === 'tron') return chains.tron.chain.address();
+    if (coin === 'XRP') return chains.xrp.chain.newKey().address;
     return coin === 'LTC' ? chains.litecoind.newAddress() : randomAddress();
   };
 
@@ -201,6 +221,10 @@ function handle(parts: Parts): Omit<RealGateway, 'signer'> {
     const units = toUnits(amount, coins[coin].decimals);
     if (coin === 'LTC') return chains.litecoind.pay(order.depositAddress, units);
     if (coin === 'ETH') return chains.anvil.send(order.depositAddress, units);
+    if (coin === 'XRP') {
+      const { chain } = chains.xrp;
+      return Promise.resolve(chain.pay(chain.bank, order.depositAddress, units, tagOf(order)));
+    }
     if (coin === 'TRX') return chains.tron.chain.pay(order.depositAddress, null, units);
     if (coin === 'USDT-TRC20') return chains.tron.chain.pay(order.depositAddress, chains.tron.token, units);
     return chains.anvil.sendToken(chains.token, order.depositAddress, units);
@@ -254,6 +278,7 @@ function handle(parts: Parts): Omit<RealGateway, 'signer'> {
         from,
         to,
         depositAddress: json.deposit_address,
+        depositTag: json.deposit_address_tag,
         recipient,
         refundTo,
         amountFrom: `${amount}`,
@@ -315,6 +340,8 @@ function unitsOf(chains: RealChains, coin: RealCoin, address: string): Promise<b
       return chains.anvil.balance(address);
     case 'USDT':
       return chains.anvil.balance(address, chains.token);
+    case 'XRP':
+      return Promise.resolve(chains.xrp.chain.balance(address));
     case 'TRX':
       return chains.tron.chain.balance(address);
     case 'USDT-TRC20':
@@ -327,4 +354,15 @@ async function mineTron(tron: RealTron, clock: TestClock, blocks: number): Promi
   await tron.mine(blocks);
   const aheadMs = tron.chain.head.header.timestamp - clock.now().getTime();
   if (aheadMs > 0) clock.advance(aheadMs);
+}
+
+/** Ledgers of the XRP Ledger. The clock is never behind them. */
+async function mineXrp(xrp: RealXrp, clock: TestClock, ledgers: number): Promise<void> {
+  await xrp.mine(ledgers);
+  const { aheadMs } = xrp;
+  if (aheadMs > 0) clock.advance(aheadMs);
+}
+
+function tagOf({ depositTag }: RealOrder): { readonly tag?: number } {
+  return depositTag === null ? {} : { tag: Number(depositTag) };
 }

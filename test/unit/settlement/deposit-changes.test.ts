@@ -1,8 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Deposit } from '../../../src/settlement/rows/deposit.entity.ts';
-import type { ScanTimes } from '../../../src/settlement/rules/arrival-times.ts';
 import type { Arrival } from '../../../src/settlement/scan/arrivals.ts';
-import { type KnownDeposits, storeArrival } from '../../../src/settlement/scan/deposit-changes.ts';
+import { type ArrivalRules, type KnownDeposits, storeArrival } from '../../../src/settlement/scan/deposit-changes.ts';
 
 const known = {
   chain: 'ethereum',
@@ -33,9 +32,9 @@ function stored(changes: object, chain = 'ethereum') {
     target: { orderId: 'o', purpose: 'order' },
     confirmationsRequired: 3,
   } as unknown as Arrival;
-  const look = { now: new Date(0), lookedAt: new Date(0), before: new Date(0) } as unknown as ScanTimes;
+  const look = { chain, now: new Date(0), lookedAt: new Date(0), before: new Date(0) } as unknown as ArrivalRules;
   const byKey: KnownDeposits = new Map(chain === deposit.chain ? [[deposit.key, deposit]] : []);
-  const isStored = storeArrival(em, byKey, chain, arrival, look) !== null;
+  const isStored = storeArrival(em, byKey, arrival, look) !== null;
   return { isStored, state: deposit.state, created: created.length };
 }
 

@@ -35,7 +35,7 @@ let known: readonly string[];
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'signer-death-'));
   clock = new TestClock(new Date(start));
-  traits = { exclusive: false, furtherAttempts: 3 };
+  traits = { exclusive: false, furtherAttempts: 3, paysFromDeposits: false };
   known = [];
   leastCounted = undefined;
   signer = await open();
@@ -156,9 +156,9 @@ describe('a further attempt on a chain whose attempts do not exclude each other'
   });
 
   it('is never signed beside one that an earlier version signed, whose entry holds no expiry', async () => {
-    traits = { exclusive: true, furtherAttempts: 3 };
+    traits = { exclusive: true, furtherAttempts: 3, paysFromDeposits: false };
     await sign(1, { expiresAt: null });
-    traits = { exclusive: false, furtherAttempts: 3 };
+    traits = { exclusive: false, furtherAttempts: 3, paysFromDeposits: false };
     clock.advance(86_400_000);
     await expectRefused(sign(2), 'no further one is ever signed');
   });
@@ -169,12 +169,12 @@ describe('a further attempt on a chain whose attempts do not exclude each other'
     await expectRefused(sign(2), reason);
     clock.advance(86_400_000);
     await expectRefused(sign(2), reason);
-    traits = { exclusive: true, furtherAttempts: 3 };
+    traits = { exclusive: true, furtherAttempts: 3, paysFromDeposits: false };
     expect(await sign(2)).toBe('p-2');
   });
 
   it('is further also when it states the reservation of an earlier one', async () => {
-    traits = { exclusive: false, furtherAttempts: 2 };
+    traits = { exclusive: false, furtherAttempts: 2, paysFromDeposits: false };
     const reserves = ['attempt:p:1'];
     await sign(1, { reserves });
     await expectRefused(sign(2, { reserves }), 'may still confirm');
@@ -185,7 +185,7 @@ describe('a further attempt on a chain whose attempts do not exclude each other'
   });
 
   it('is bound by furtherAttempts', async () => {
-    traits = { exclusive: false, furtherAttempts: 2 };
+    traits = { exclusive: false, furtherAttempts: 2, paysFromDeposits: false };
     await sign(1);
     clock.advance(180_000);
     await sign(2);
@@ -195,7 +195,7 @@ describe('a further attempt on a chain whose attempts do not exclude each other'
 
   it('counts its amount again in the limit of the day', async () => {
     const expiresAt = { timeMs: start - 120_000 };
-    traits = { exclusive: false, furtherAttempts: 9 };
+    traits = { exclusive: false, furtherAttempts: 9, paysFromDeposits: false };
     for (const attempt of [1, 2, 3]) await sign(attempt, { expiresAt });
     await expectRefused(sign(4, { expiresAt }), 'per_day');
   });
@@ -243,7 +243,7 @@ describe('a further attempt on a chain whose attempts do not exclude each other'
 
 describe('a further attempt on a chain whose attempts exclude each other', () => {
   it('is none by the same reservation: it needs neither an expiry nor a time', async () => {
-    traits = { exclusive: true, furtherAttempts: 1 };
+    traits = { exclusive: true, furtherAttempts: 1, paysFromDeposits: false };
     const ask: Ask = { reserves: ['ticket:7'], headBehindMs: null };
     await sign(1, ask);
     await sign(2, ask);
@@ -251,7 +251,7 @@ describe('a further attempt on a chain whose attempts exclude each other', () =>
   });
 
   it('is bound by furtherAttempts with another reservation', async () => {
-    traits = { exclusive: true, furtherAttempts: 2 };
+    traits = { exclusive: true, furtherAttempts: 2, paysFromDeposits: false };
     await sign(1, { reserves: ['ticket:7'] });
     await sign(2, { reserves: ['ticket:8'] });
     await expectRefused(sign(3, { reserves: ['ticket:9'] }), 'as 2 transactions that do not exclude each other');

@@ -12,6 +12,7 @@ import { TestClock } from '../../support/gateway/clock.ts';
 const anything: TransactionSigner = {
   traits: evmTraits,
   hotWallet: () => 'Home',
+  hasSetups: true,
   isHotWallet: (_chain, address) => address === 'Home',
   open: (_chain, intent, tx) => ({
     faults: [],
@@ -268,5 +269,40 @@ describe('limits of a signer', () => {
 
   it('do not apply on sandbox chains', async () => {
     await expectRefused(sign('a', 1n, { chain: 'bitcoin' }), 'the payload is not a sandbox transaction');
+  });
+});
+
+describe('set-ups of the wallet', () => {
+  const setup = (id: string, changes: Changes = {}) => sign(id, 0n, { to: 'Home', setup: 'tickets:40', ...changes });
+
+  it('count no amount, and their fees apart from those of payments', async () => {
+    for (const id of ['a', 'b', 'c']) await sign(id, 10n, { chain: 'litecoin', fee: 10n });
+    await expectRefused(sign('d', 10n, { chain: 'litecoin', fee: 1n }), 'fees_per_day');
+    await setup('e', { chain: 'litecoin', fee: 10n });
+    await restart();
+    await setup('f', { chain: 'litecoin', fee: 10n });
+  });
+
+  it('may cost twenty times the highest fee in a day, also after a restart, and stop no payment', async () => {
+    for (let index = 0; index < 10; index += 1) await setup(`s${index}`, { fee: 10n });
+    await restart();
+    for (let index = 10; index < 20; index += 1) await setup(`s${index}`, { fee: 10n });
+    await expectRefused(setup('more', { fee: 1n }), '20 times max_fee, for set-ups of the wallet');
+    await sign('payment', 10n, { fee: 10n });
+    clock.advance(86_400_000);
+    await setup('tomorrow', { fee: 10n });
+  });
+
+  it('are refused with a fee above the highest', async () => {
+    await expectRefused(setup('dear', { fee: 11n }), 'max_fee');
+  });
+
+  it('are refused with an amount, which a limit of payments would not see', async () => {
+    await expectRefused(sign('paying', 1n, { to: 'Home', setup: 'tickets:40' }), 'a set-up has an amount');
+  });
+
+  it('are another decision than a payment of nothing, and than another set-up', async () => {
+    await setup('one');
+    await expectRefused(setup('one', { attempt: 2, setup: 'tickets:41' }), 'was signed before as something else');
   });
 });

@@ -78,6 +78,14 @@ async function filesOf(folder: string): Promise<string[]> {
 }
 
 describe('a local signer', () => {
+  it('refuses set-ups on chains that have none', async () => {
+    const setup = { ...intent, amount: 0n, to: own, setup: 'tickets:40' };
+    await expect(signer.sign('ethereum', setup, txOf({ amount: '0', to: own }))).rejects.toMatchObject({
+      code: 'refused',
+      message: expect.stringContaining('the chain has no set-ups'),
+    });
+  });
+
   it('signs the decided payment, with bytes that the sandbox accepts', async () => {
     const tx = txOf();
     const signed = await signer.sign('ethereum', intent, tx);

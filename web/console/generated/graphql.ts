@@ -42,6 +42,8 @@ export type AttentionKind =
   | 'PAYOUT_LIMIT'
   /** A proposal waits for a second member. */
   | 'PROPOSAL_OPEN'
+  /** Deposits without an order, each below the minimum of its coin, came to a chain on one day. It ends by itself after two days. */
+  | 'SMALL_DEPOSITS'
   /** A change of staff waits for a second admin. */
   | 'STAFF_CHANGE_OPEN'
   /** The chain or the token does not let coins of deposits be swept. They are tried again, hourly at last. */
@@ -124,7 +126,9 @@ export type DepositProblem =
   /** Its order has reached the limit of automatic refunds of extra deposits (`MAX_REFUNDS_PER_ORDER`). */
   | 'TOO_MANY_REFUNDS'
   /** Its tag belongs to no order. */
-  | 'UNKNOWN_TAG';
+  | 'UNKNOWN_TAG'
+  /** It came by a kind of transaction that pays no order, whatever its tag. */
+  | 'UNUSUAL_KIND';
 
 /** State of a deposit. */
 export type DepositState =
@@ -243,6 +247,8 @@ export type MemberRole =
 
 /** Kind of an action of staff. */
 export type OrderActionKind =
+  /** Give a deposit without an order to an order, as if it had come with its tag. */
+  | 'ASSIGN_DEPOSIT'
   /** Hold the order: it takes no further step and sends no payment. */
   | 'HOLD'
   /** End a payout or refund that was never signed. */
@@ -528,6 +534,8 @@ export type RefundInput = {
   address: string;
   /** Another deposit of the order instead of its main one, or a deposit of no order. */
   depositId?: string | number | null | undefined;
+  /** What proves whose deposit it is, 1 to 4000 characters. Needed for a deposit of no order. */
+  evidence?: string | null | undefined;
   /** The order. */
   orderId?: string | number | null | undefined;
   /** Tag or memo of the address. */

@@ -54,6 +54,7 @@ export const DepositProblemEnum = enumOf<DepositProblem>(
     no_refund_address: 'It would be refunded, and the order has no refund address.',
     below_fee: 'It does not cover the fee of its own refund.',
     unknown_tag: 'Its tag belongs to no order.',
+    unusual_kind: 'It came by a kind of transaction that pays no order, whatever its tag.',
     refund_failed: 'Its refund can never confirm.',
     too_many_refunds:
       'Its order has reached the limit of automatic refunds of extra deposits (`MAX_REFUNDS_PER_ORDER`).',
@@ -69,6 +70,7 @@ export const PaymentKindEnum = enumOf<Payment['kind']>('PaymentKind', 'What a pa
   refund: 'A deposit, or the rest of one, on its way back.',
   sweep: 'Coins of deposit addresses on their way to the hot wallet.',
   gas: 'Coins for the network fee of an address that is swept.',
+  setup: 'It prepares the hot wallet for payments and pays no one.',
 });
 
 export const PaymentLegEnum = enumOf<Payment['leg']>('PaymentLeg', 'Which part of a deposit a payment settles.', {
@@ -156,6 +158,7 @@ export const StaffActionEnum = enumOf<StaffActionName>('OrderActionKind', 'Kind 
   resume_payouts: 'End a hold of payouts.',
   venue_opening: 'Take the balances of the account at an exchange into the books.',
   venue_classify: 'Say what an entry of an exchange is that the gateway did not make.',
+  assign_deposit: 'Give a deposit without an order to an order, as if it had come with its tag.',
 });
 
 export const MovementKindEnum = enumOf<VenueMovement['kind']>(

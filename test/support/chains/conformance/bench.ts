@@ -23,6 +23,7 @@ export const unit = 100_000n;
 export const abilities = [
   'token',
   'tag',
+  'balances of tags',
   'refusal',
   'sweeps',
   'replacement',
@@ -46,6 +47,7 @@ const traitNeeds = {
   conflict: ({ death }: ChainTraits) => death.conflict,
   expiry: ({ death }: ChainTraits) => death.expiry !== 'none',
   exclusion: ({ exclusive }: ChainTraits) => exclusive,
+  'payment from deposits': ({ paysFromDeposits }: ChainTraits) => paysFromDeposits,
   'attempts that do not exclude each other': ({ exclusive }: ChainTraits) => !exclusive,
 } as const;
 

@@ -1,0 +1,197 @@
+import { blockToleranceSec } from '../networks/networks.ts';
+import { HttpNode, type HttpNodeOptions } from '../nodes/http-node.ts';
+import { NodeFault } from '../nodes/node-answer.ts';
+import { Nodes } from '../nodes/nodes.ts';
+import { scanBlocks } from '../nodes/scan-blocks.ts';
+import { refuseStalled } from '../nodes/stalled.ts';
+import {
+  type BlockRef,
+  type Broadcast,
+  type ChainAdapter,
+  ChainError,
+  type Cursor,
+  type EarlierTx,
+  type Held,
+  type Holding,
+  type HotSpend,
+  type NodeReport,
+  type PaymentIntent,
+  type PreparedTx,
+  type ScanResult,
+  type SignedTx,
+  type TxStatus,
+} from '../port/chain-adapter.ts';
+import { txidDigits } from '../port/txid.ts';
+import { XrpBlockSource } from './xrp-block-source.ts';
+import { serverFault, xrpReport } from './xrp-facts.ts';
+import { XrpNode } from './xrp-node.ts';
+import { XrpPreparation } from './xrp-preparation.ts';
+import type { XrpNetwork } from './xrp-section.ts';
+import { xrpSpend } from './xrp-spend.ts';
+import { xrpStatus } from './xrp-status.ts';
+import { xrpTraits } from './xrp-traits.ts';
+import { openXrpTx } from './xrp-tx.ts';
+
+export interface XrpAdapterOptions {
+  readonly network: XrpNetwork;
+  /** Address of the wallet that pays and is paid. */
+  readonly hotWallet: string;
+  /** The tag of funding; null before the first start. */
+  readonly fundingTag: string | null;
+  /** Changes to the usual options of a node's HTTP. */
+  readonly rpc?: Pick<HttpNodeOptions, 'timeoutMs'>;
+}
+
+/** The port to the XRP Ledger. */
+export class XrpAdapter implements ChainAdapter {
+  readonly chain: string;
+  readonly traits = xrpTraits;
+  readonly finalityDepth = 1;
+  readonly reorgWindow: number;
+  readonly startHeight: number;
+  readonly blockToleranceSec: number;
+  readonly pollMs: number;
+  readonly stalledAfterSec: number;
+  readonly #network: XrpNetwork;
+  readonly #wallet: Holding;
+  readonly #nodes: Nodes<XrpNode>;
+  readonly #preparation: XrpPreparation;
+
+  constructor({ network, hotWallet, fundingTag, rpc = {} }: XrpAdapterOptions) {
+    const { chain, nodes } = network;
+    this.chain = chain;
+    this.reorgWindow = network.reorgWindow;
+    this.startHeight = network.startHeight;
+    this.blockToleranceSec = blockToleranceSec(chain);
+    this.pollMs = network.pollMs;
+    this.stalledAfterSec = network.stalledAfterSec;
+    this.#network = network;
+    this.#wallet = { address: hotWallet, tag: fundingTag };
+    this.#nodes = new Nodes({
+      chain,
+      nodes: nodes.map((node) => new XrpNode(new HttpNode(node, { ...rpc, numbersAsText: true, anyStatus: true }))),
+      verify: (node) => this.#verify(node),
+      height: async (node) => (await node.state()).head.height,
+    });
+    this.#preparation = new XrpPreparation({ network, hotWallet });
+  }
+
+  head(): Promise<BlockRef> {
+    return this.#nodes.ask((node) => this.#head(node));
+  }
+
+  async #head(node: XrpNode): Promise<BlockRef> {
+    const { height } = (await node.state()).head;
+    return refAt(node, height);
+  }
+
+  start(height: number): Promise<Cursor> {
+    return this.#nodes.ask(async (node) => ({ window: [await refAt(node, height)] }));
+  }
+
+  scan(cursor: Cursor, maxBlocks: number): Promise<ScanResult> {
+    return this.#nodes.ask(async (node) => {
+      const { head } = await node.state();
+      refuseStalled(this.#network, Math.floor(head.timeMs / 1_000));
+      const top = cursor.window.at(-1);
+      if (top?.hash === head.hash) {
+        return { orphaned: [], blocks: [], cursor, head: head.height, final: head.height };
+      }
+      const maxHeight = (top?.height ?? 0) + maxBlocks;
+      const source = new XrpBlockSource({ node, head: head.height, maxHeight });
+      const result = await scanBlocks(this.chain, source, cursor, { maxBlocks, reorgWindow: this.reorgWindow });
+      return { ...result, final: result.head };
+    });
+  }
+
+  /** An address has one balance for all tags together. */
+  balances(holdings: readonly Holding[], contract: string | null): Promise<readonly bigint[]> {
+    return this.#nodes.ask(async (node) =>
+      Promise.all(
+        holdings.map(async ({ address, tag }) => {
+          if (contract !== null || tag !== null) return 0n;
+          return (await node.account(address))?.balance ?? 0n;
+        }),
+      ),
+    );
+  }
+
+  async hotWallet(): Promise<Holding> {
+    return this.#wallet;
+  }
+
+  /**
+   * Throws ChainError, besides the errors of a node:
+   * - `insufficient_funds`: beside the reserve that the account must keep;
+   * - `no_ticket`: all tickets are in use;
+   * - `below_least_amount`: too little for an account that does not exist yet;
+   * - `fee_above_maximum`;
+   * - `would_fail`;
+   * - `permission_changed`: another key signs for the wallet;
+   * - `earlier_may_confirm`: what the earlier attempt reserved is used, perhaps by it.
+   */
+  prepare(intent: PaymentIntent, held: Held, earlier: readonly EarlierTx[] = []): Promise<PreparedTx> {
+    return this.#nodes.ask((node) => this.#preparation.prepare(node, intent, held, earlier));
+  }
+
+  neededSetup(): Promise<string | null> {
+    return this.#nodes.ask((node) => this.#preparation.neededSetup(node));
+  }
+
+  /**
+   * Sends the bytes to every server, because one may take them and pass them to no other. Never
+   * throws: the replies, or their absence, are only hints.
+   */
+  async broadcast(tx: SignedTx): Promise<Broadcast> {
+    const replies = await this.#nodes.askEach((node) => node.submit(tx.raw));
+    const said = replies.map(
+      (reply): Broadcast => (reply instanceof ChainError ? { outcome: 'uncertain', code: reply.code } : reply),
+    );
+    const order: readonly Broadcast['outcome'][] = ['accepted', 'known', 'uncertain', 'rejected'];
+    const [best] = said.sort((a, b) => order.indexOf(a.outcome) - order.indexOf(b.outcome));
+    return best ?? { outcome: 'uncertain', code: null };
+  }
+
+  async status(tx: SignedTx): Promise<TxStatus> {
+    const opened = openXrpTx(tx.raw);
+    if (opened.txid !== tx.txid) throw new Error(`the bytes of ${tx.txid} are those of ${opened.txid}`);
+    return this.#nodes.ask((node) =>
+      xrpStatus(node, opened, {
+        lifeLedgers: this.#network.expireAfterLedgers,
+        askSecond: this.#nodes.operators > 1 ? (question) => this.#askSecond(node, question) : null,
+      }),
+    );
+  }
+
+  async spent(txid: string): Promise<HotSpend | null> {
+    const digits = txidDigits(txid)?.toUpperCase();
+    if (digits === undefined) return null;
+    return this.#nodes.ask((node) => xrpSpend(node, digits, this.#wallet.address));
+  }
+
+  check(): Promise<readonly NodeReport[]> {
+    const { address: hotWallet, tag: fundingTag } = this.#wallet;
+    return this.#nodes.report((node) => xrpReport(node, { network: this.#network, hotWallet, fundingTag }));
+  }
+
+  /** The answer of a second server; null while none answers. */
+  async #askSecond<T>(node: XrpNode, question: (second: XrpNode) => Promise<T>): Promise<T | null> {
+    try {
+      return await this.#nodes.askAnother(node, question);
+    } catch (error) {
+      if (error instanceof ChainError) return null;
+      throw error;
+    }
+  }
+
+  async #verify(node: XrpNode): Promise<void> {
+    const fault = serverFault(await node.state(), this.#network);
+    if (fault !== null) throw new NodeFault('wrong_chain', fault);
+  }
+}
+
+async function refAt(node: XrpNode, height: number): Promise<BlockRef> {
+  const found = await node.header(height);
+  if (found === null) throw new ChainError('no_such_block', `the server has no ledger ${height}`);
+  return found.ref;
+}
