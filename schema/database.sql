@@ -815,14 +815,15 @@ create table payment (
   tries integer not null default 0,
   value_usd numeric(24,2),
   begun_at timestamp with time zone,
+  setup text,
   constraint payment_pkey PRIMARY KEY (id),
-  constraint payment_amount_check CHECK ((amount > (0)::numeric)),
+  constraint payment_amount_check CHECK (((amount > (0)::numeric) OR ((kind = 'setup'::text) AND (amount = (0)::numeric)))),
   constraint payment_check CHECK (((begun_at IS NULL) OR (value_usd IS NOT NULL))),
   constraint payment_check1 CHECK (((state = ANY (ARRAY['confirmed'::text, 'dead'::text])) = (ended_at IS NOT NULL))),
   constraint payment_check2 CHECK (((state = ANY (ARRAY['confirmed'::text, 'dead'::text])) = (next_action_at IS NULL))),
   constraint payment_deposit_id_fkey FOREIGN KEY (deposit_id) REFERENCES deposit(id),
   constraint payment_fee_charged_check CHECK ((fee_charged >= (0)::numeric)),
-  constraint payment_kind_check CHECK ((kind = ANY (ARRAY['payout'::text, 'refund'::text, 'sweep'::text, 'gas'::text]))),
+  constraint payment_kind_check CHECK ((kind = ANY (ARRAY['payout'::text, 'refund'::text, 'sweep'::text, 'gas'::text, 'setup'::text]))),
   constraint payment_leg_check CHECK ((leg = ANY (ARRAY['main'::text, 'excess'::text]))),
   constraint payment_order_check CHECK (
 CASE kind
@@ -832,6 +833,7 @@ CASE kind
 END),
   constraint payment_order_id_fkey FOREIGN KEY (order_id) REFERENCES exchange_order(id),
   constraint payment_settles_check CHECK (((kind = ANY (ARRAY['payout'::text, 'refund'::text])) = (deposit_id IS NOT NULL))),
+  constraint payment_setup_check CHECK (((kind = 'setup'::text) = (setup IS NOT NULL))),
   constraint payment_sources_check CHECK (((kind = 'sweep'::text) = (sources IS NOT NULL))),
   constraint payment_state_check CHECK ((state = ANY (ARRAY['ready'::text, 'prepared'::text, 'signed'::text, 'sent'::text, 'confirmed'::text, 'dead'::text]))),
   constraint payment_tries_check CHECK ((tries >= 0)),
@@ -849,6 +851,8 @@ CREATE UNIQUE INDEX payment_payout_once ON public.payment USING btree (order_id)
 CREATE INDEX payment_problem ON public.payment USING btree (problem_since) WHERE ((problem IS NOT NULL) AND (ended_at IS NULL));
 CREATE INDEX payment_ready ON public.payment USING btree (coin, network) WHERE (state = 'ready'::text);
 CREATE INDEX payment_sent ON public.payment USING btree (sent_at, id) WHERE (state = 'sent'::text);
+CREATE INDEX payment_setup_dead ON public.payment USING btree (chain, ended_at) WHERE ((kind = 'setup'::text) AND (state = 'dead'::text));
+CREATE UNIQUE INDEX payment_setup_once ON public.payment USING btree (chain) WHERE ((kind = 'setup'::text) AND (state <> ALL (ARRAY['confirmed'::text, 'dead'::text])));
 CREATE INDEX payment_sweep_dead ON public.payment USING btree (chain, ended_at) WHERE ((kind = 'sweep'::text) AND (state = 'dead'::text));
 CREATE INDEX payment_sweep_of ON public.payment USING btree (chain, sources) WHERE (kind = 'sweep'::text);
 CREATE UNIQUE INDEX payment_sweep_once ON public.payment USING btree (chain, sources, COALESCE(contract, ''::text)) WHERE ((kind = 'sweep'::text) AND (state <> ALL (ARRAY['confirmed'::text, 'dead'::text])));
@@ -1842,7 +1846,7 @@ begin
        is distinct from (old.kind, old.leg, old.chain, old.coin, old.network, old.address, old.amount, old.fee_charged)
      or new.deposit_id is distinct from old.deposit_id or new.sources is distinct from old.sources
      or new.tag is distinct from old.tag or new.contract is distinct from old.contract
-     or new.order_id is distinct from old.order_id
+     or new.order_id is distinct from old.order_id or new.setup is distinct from old.setup
      or (old.state in ('confirmed', 'dead') and new.state <> old.state) then
     raise exception 'a payment goes where it was decided to go, and ends once' using errcode = 'restrict_violation';
   end if;

@@ -447,6 +447,8 @@ export type PaymentKind =
   | 'PAYOUT'
   /** A deposit, or the rest of one, on its way back. */
   | 'REFUND'
+  /** It prepares the hot wallet for payments and pays no one. */
+  | 'SETUP'
   /** Coins of deposit addresses on their way to the hot wallet. */
   | 'SWEEP';
 
