@@ -37,8 +37,9 @@ import { TronPreparation } from './tron-preparation.ts';
 import { txidOf } from './tron-proof.ts';
 import { tronReport } from './tron-report.ts';
 import { solidDepth, type TronNetwork } from './tron-section.ts';
+import { Sightings } from './tron-sightings.ts';
 import { tronSpend } from './tron-spend.ts';
-import { maxLooks, type SentTx, tronStatus, unsettled } from './tron-status.ts';
+import { maxLooks, type SentTx, tronStatuses, unsettled } from './tron-status.ts';
 import { tronTraits } from './tron-traits.ts';
 import type { WatchedTokens } from './tron-transfers.ts';
 import { decodePayload, digitsOf, encodeTronTx, openTronTx } from './tron-tx.ts';
@@ -78,6 +79,7 @@ export class TronAdapter implements ChainAdapter {
   readonly #preparation: TronPreparation;
   readonly #doubts: RootDoubts;
   readonly #loneWord: LoneWord;
+  readonly #sightings = new Sightings();
 
   constructor({ network, hotWallet, addresses, genesis = null, rpc = {} }: TronAdapterOptions) {
     const { chain, nodes, tokens } = network;
@@ -97,7 +99,7 @@ export class TronAdapter implements ChainAdapter {
     this.#tokens = new Map([...tokens.values()].map((contract) => [digitsOf(contract), contract]));
     this.#nodes = new Nodes({
       chain,
-      nodes: nodes.map((node) => new TronNode(new HttpNode(node, { ...rpc, numbersAsText: true }))),
+      nodes: nodes.map((node) => new TronNode(new HttpNode(node, { ...rpc, longNumbersAsText: true }))),
       verify: (node) => this.#verify(node),
       height: async (node) => (await node.head('newest')).ref.height,
     });
@@ -188,8 +190,8 @@ export class TronAdapter implements ChainAdapter {
     return this.#nodes.ask(async (node) => {
       for (const { payload } of earlier) {
         const { tx } = decodePayload(payload);
-        const status = await this.#status(node, { txid: txidOf(encodeTronTx(tx)), tx });
-        if (status.state === 'dead' && status.final) continue;
+        const [status] = await this.#statuses(node, [{ txid: txidOf(encodeTronTx(tx)), tx }]);
+        if (status?.state === 'dead' && status.final) continue;
         throw new ChainError('earlier_may_confirm', 'an earlier transaction of the payment may still confirm');
       }
       try {
@@ -215,6 +217,7 @@ export class TronAdapter implements ChainAdapter {
    * throws: the replies, or their absence, are only hints.
    */
   async broadcast(tx: SignedTx): Promise<Broadcast> {
+    this.#sightings.watch(tx.txid);
     const replies = await this.#nodes.askEach((node) => node.broadcast(tx.raw));
     const said = replies.map(
       (reply): Broadcast => (reply instanceof ChainError ? { outcome: 'uncertain', code: reply.code } : reply),
@@ -225,9 +228,20 @@ export class TronAdapter implements ChainAdapter {
   }
 
   async status(tx: SignedTx): Promise<TxStatus> {
-    const opened = openTronTx(tx.raw);
-    if (opened.txid !== tx.txid) throw new Error(`the bytes of ${tx.txid} are those of ${opened.txid}`);
-    return this.#nodes.ask((node) => this.#status(node, opened));
+    const [status] = await this.statusAll([tx]);
+    if (!status) throw new Error(`there is no status of ${tx.txid}`);
+    return status;
+  }
+
+  /** Transactions of one block share its queries. */
+  async statusAll(txs: readonly SignedTx[]): Promise<readonly TxStatus[]> {
+    const sent = txs.map((tx) => {
+      const opened = openTronTx(tx.raw);
+      if (opened.txid !== tx.txid) throw new Error(`the bytes of ${tx.txid} are those of ${opened.txid}`);
+      this.#sightings.watch(tx.txid);
+      return opened;
+    });
+    return this.#nodes.ask((node) => this.#statuses(node, sent));
   }
 
   async spent(txid: string): Promise<HotSpend | null> {
@@ -253,17 +267,21 @@ export class TronAdapter implements ChainAdapter {
     return this.#nodes.report((node) => tronReport(node, subject));
   }
 
-  #status(node: TronNode, sent: SentTx): Promise<TxStatus> {
+  #statuses(node: TronNode, sent: readonly SentTx[]): Promise<TxStatus[]> {
     const { finality } = this.#network;
     const askSecond = <T>(question: (second: TronNode) => Promise<T>): Promise<T | null> =>
       this.#askSecond(node, question);
-    return tronStatus(node, sent, { finality, askSecond: this.#nodes.operators > 1 ? askSecond : null });
+    const hasSecond = this.#nodes.operators > 1;
+    return tronStatuses(node, sent, {
+      ...{ finality, sightings: this.#sightings },
+      askSecond: hasSecond ? askSecond : null,
+    });
   }
 
   /** How blocks of a node are read. */
   #reading(node: TronNode): BlockReading {
     const isTraced = this.#network.internalTransfers === 'trace';
-    return { node, tokens: this.#tokens, isTraced, doubts: this.#doubts };
+    return { node, tokens: this.#tokens, isTraced, doubts: this.#doubts, sightings: this.#sightings };
   }
 
   /**

@@ -25,7 +25,7 @@ import {
   type TronTrial,
 } from './tron-state.ts';
 
-/** A node that takes and answers JSON. Numbers of its answers are kept as text. */
+/** A node that takes and answers JSON. Numbers of more than 15 digits are text in its answers. */
 export type PostNode = Pick<HttpNode, 'name' | 'post'>;
 
 /**

@@ -267,7 +267,7 @@ describe('over HTTP', () => {
       response.end(answer);
     });
     const url = `http://127.0.0.1:${await listen(server)}/tron/?key=1`;
-    const http = new HttpNode({ url, user: null, password: null, headers: {} }, { numbersAsText: true });
+    const http = new HttpNode({ url, user: null, password: null, headers: {} }, { longNumbersAsText: true });
     try {
       return await ask(new TronNode(http), asked);
     } finally {
