@@ -354,8 +354,8 @@ export interface ChainAdapter {
   usualCosts?(contract: string | null): Promise<UsualCosts | null>;
   broadcast(tx: SignedTx): Promise<Broadcast>;
   /**
-   * Broadcasts several transactions in their order, where one request carries them. Returns their
-   * answers in the same order.
+   * Broadcasts several transactions in their order, where one request carries them, or at once
+   * where their order does not matter. Returns their answers in the same order.
    */
   broadcastAll?(txs: readonly SignedTx[]): Promise<readonly Broadcast[]>;
   status(tx: SignedTx): Promise<TxStatus>;

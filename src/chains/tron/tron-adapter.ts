@@ -57,6 +57,7 @@ export interface TronAdapterOptions {
 
 /** Refusals that end a payment when they last. */
 const lasting: ReadonlySet<string> = new Set(['would_fail', 'token_refused']);
+const broadcastsAtOnce = 8;
 
 /** The port to Tron. */
 export class TronAdapter implements ChainAdapter {
@@ -225,6 +226,21 @@ export class TronAdapter implements ChainAdapter {
     const [first] = said;
     const best = said.find(({ outcome }) => outcome === 'accepted') ?? said.find(({ outcome }) => outcome === 'known');
     return best ?? said.find(({ outcome }) => outcome === 'uncertain') ?? first ?? { outcome: 'uncertain', code: null };
+  }
+
+  /**
+   * Sends several transactions at once, since no transaction of this chain waits for another one.
+   * Once no node answers any more, the others are not sent: their status is asked next, and they
+   * are sent again.
+   */
+  async broadcastAll(txs: readonly SignedTx[]): Promise<readonly Broadcast[]> {
+    const said: Broadcast[] = [];
+    for (let start = 0; start < txs.length; start += broadcastsAtOnce) {
+      const some = await Promise.all(txs.slice(start, start + broadcastsAtOnce).map((tx) => this.broadcast(tx)));
+      said.push(...some);
+      if (some.every(({ outcome }) => outcome === 'uncertain')) break;
+    }
+    return txs.map((_tx, index) => said[index] ?? { outcome: 'uncertain', code: null });
   }
 
   async status(tx: SignedTx): Promise<TxStatus> {

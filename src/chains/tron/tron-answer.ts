@@ -88,9 +88,13 @@ export function asHex(value: unknown, what: string): string {
   return value.toLowerCase();
 }
 
-/** Reads bytes. */
+/** Reads whole bytes. */
 function asBytes(value: unknown, what: string): Uint8Array {
-  return Buffer.from(asHex(value, what), 'hex');
+  if (value === undefined) return new Uint8Array();
+  const bytes = typeof value === 'string' ? Buffer.from(value, 'hex') : null;
+  // The decoder stops at what is no pair of digits.
+  if (bytes === null || 2 * bytes.length !== (value as string).length) throw unsound(`no bytes as ${what}`);
+  return bytes;
 }
 
 /** Reads 32 bytes, in lower case. */

@@ -31,6 +31,8 @@ const maxReads = 3;
 export class TronBlockSource implements BlockSource {
   readonly #options: TronBlockSourceOptions;
   readonly #blocks: ReadAhead<ReadBlock>;
+  /** Whether the head was read just before. */
+  #isFresh = true;
 
   constructor(options: TronBlockSourceOptions) {
     this.#options = options;
@@ -45,8 +47,14 @@ export class TronBlockSource implements BlockSource {
     return this.#options.head.ref.height;
   }
 
+  /** The first time, the head itself tells its id and its parent's, without a request. */
   async hashAt(height: number): Promise<string | null> {
     this.#blocks.forget();
+    const { ref: head } = this.#options.head;
+    const isFresh = this.#isFresh;
+    this.#isFresh = false;
+    if (isFresh && height === head.height) return head.hash;
+    if (isFresh && height === head.height - 1) return head.parent;
     return (await this.#options.node.header(height))?.ref.hash ?? null;
   }
 

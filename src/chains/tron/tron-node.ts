@@ -60,9 +60,12 @@ export class TronNode {
     return this.#node.name;
   }
 
-  /** The newest block, or the newest one that is solid. */
+  /**
+   * The newest block, or the newest one that is solid. `getnowblock` would send all its
+   * transactions with it, at each poll.
+   */
   async head(reach: Reach): Promise<TronHeader> {
-    const header = readHeader(await this.#ask(reach, 'getnowblock'), null);
+    const header = readHeader(await this.#ask(reach, 'getblock', { detail: false }), null);
     if (header === null) throw unsound('no newest block');
     return header;
   }

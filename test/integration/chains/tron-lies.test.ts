@@ -152,7 +152,7 @@ const lies: Readonly<Record<string, Lie>> = {
     return faults;
   },
   'has heads of the far future': () => ({
-    rewrite: (path, answer: Answer) => (/getnowblock$/.test(path) ? later(answer) : answer),
+    rewrite: (path, answer: Answer) => (/getblock$/.test(path) && isHead(answer) ? later(answer) : answer),
   }),
   'tells the result of another block': ({ txid }) => ({
     rewrite: about(txid, (answer) => ({ ...answer, blockNumber: 3 })),
@@ -187,6 +187,12 @@ const lies: Readonly<Record<string, Lie>> = {
   'does not answer': () => ({ transport: 503 }),
   'is too busy for results': () => ({ transport: 'busy', paths: /byid$/ }),
 };
+
+/** Whether a block is the newest one, or the newest final one. */
+function isHead({ block_header }: Answer): boolean {
+  const number = block_header?.raw_data.number ?? 0;
+  return number === bench.chain.head.header.number || number === bench.chain.solidNumber;
+}
 
 /** A header of a far later time; its id does not follow from it. */
 function later(answer: Answer): Answer {

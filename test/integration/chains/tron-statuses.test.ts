@@ -58,6 +58,35 @@ async function asked(
 const height = (): number => bench.chain.head.header.number;
 const inBlock = (final: boolean): object => ({ state: 'mined', success: true, final });
 
+describeWithAnvil('the broadcast of many payments on Tron', () => {
+  const broadcasts = (): number[] =>
+    bench.nodes.map(({ asked: paths }) => paths.filter((path) => path.endsWith('broadcasthex')).length);
+
+  it('reaches each node once for each of them', async () => {
+    const txs = await signedMany(20);
+    for (const node of bench.nodes) node.asked.splice(0);
+    const answers = await freshAdapter().broadcastAll(txs);
+    // The second node to be asked knows it already.
+    expect(answers).toEqual(txs.map(() => ({ outcome: 'accepted', code: null })));
+    expect(broadcasts()).toEqual([20, 20]);
+    expect(txs.every(({ txid }) => bench.chain.pool.has(txid))).toBe(true);
+    await bench.mine(1);
+  });
+
+  it('stops after the first ones while no node answers', async () => {
+    const txs = await signedMany(20);
+    const adapter = freshAdapter();
+    await adapter.head();
+    for (const node of bench.nodes) {
+      node.asked.splice(0);
+      node.faults = { transport: 503, paths: /broadcasthex$/ };
+    }
+    const answers = await adapter.broadcastAll(txs);
+    expect(answers.map(({ outcome }) => outcome)).toEqual(txs.map(() => 'uncertain'));
+    expect(broadcasts()).toEqual([8, 8]);
+  });
+});
+
 describeWithAnvil('the statuses of many payments on Tron', () => {
   it('in one block take three requests a poll after a scan, and five of each node when they are final', async () => {
     const adapter = freshAdapter();

@@ -24,6 +24,8 @@ export interface BusyTronOptions {
 const usdt = '41a614f803b6fd780986a42c78ec9c7f77e6ded13c';
 /** The contract as settings name it. */
 export const busyUsdt = tronAddress(usdt);
+/** What the contract answers to each call, as its number of decimals. */
+const decimals = { result: { result: true }, constant_result: ['6'.padStart(64, '0')], transaction: { ret: [{}] } };
 const transferTopic = 'ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const producer = `41${'0b'.repeat(20)}`;
 const blockMs = 3_000;
@@ -39,13 +41,18 @@ export function ownAddress(number: number): string {
   return tronAddress(digitsOf(`own ${number}`));
 }
 
-/** The answers of a node, and how many there were. */
+/** A node that answers, and counts its requests. */
 export interface BusyTron {
   readonly url: string;
   /** Id of block 0. */
   readonly genesis: string;
-  /** Requests by path since the last call. */
-  counts(): Readonly<Record<string, number>>;
+  /** Requests since the last call: for one of the heads, and all others. */
+  takeCounts(): RequestCounts;
+}
+
+export interface RequestCounts {
+  readonly polls: number;
+  readonly others: number;
 }
 
 /** Transactions with their texts, and the hashes under the root of a block. */
@@ -75,20 +82,21 @@ export async function serveBusyTron(options: BusyTronOptions): Promise<BusyTron 
     };
   };
   const headers = headersOf(options.blocks, (height) => contents(height).leaves);
-  const counted = new Map<string, number>();
+  let counts = { polls: 0, others: 0 };
   const headerText = (height: number): string => {
     const header = headers[height];
     return header ? stringify(blockJson(emptyBlock(header), false)) : '{}';
   };
   const answer = (path: string, body: Readonly<Record<string, unknown>>): string => {
-    if (path === '/wallet/getnowblock') return headerText(options.blocks);
-    if (path === '/walletsolidity/getnowblock') return headerText(Math.max(0, options.blocks - solidLag));
-    const height = Number(body.id_or_num ?? body.num);
+    if (path === '/walletsolidity/getblock') return headerText(Math.max(0, options.blocks - solidLag));
+    const height = Number(body.id_or_num ?? body.num ?? options.blocks);
     if (path === '/wallet/getblock') {
       const text = headerText(height);
       const { transactions } = body.detail === true && headers[height] ? contents(height) : { transactions: [] };
       return transactions.length === 0 ? text : `${text.slice(0, -1)},"transactions":[${transactions.join(',')}]}`;
     }
+    if (path.endsWith('/getaccount') && body.address === usdt) return stringify({ address: usdt, type: 'Contract' });
+    if (path.endsWith('/triggerconstantcontract')) return stringify(decimals);
     const header = headers[height];
     if (path !== '/wallet/gettransactioninfobyblocknum') return '{}';
     if (!header) return '[]';
@@ -99,10 +107,12 @@ export async function serveBusyTron(options: BusyTronOptions): Promise<BusyTron 
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const path = request.url ?? '';
-    counted.set(path, (counted.get(path) ?? 0) + 1);
     const text = Buffer.concat(chunks).toString();
+    const body = (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>;
+    const isPoll = path.endsWith('/getblock') && body.id_or_num === undefined;
+    counts[isPoll ? 'polls' : 'others'] += 1;
     response.setHeader('Content-Type', 'application/json');
-    response.end(answer(path, text === '' ? {} : JSON.parse(text)));
+    response.end(answer(path, body));
   });
   const url = `http://127.0.0.1:${await listen(server)}`;
   const [first] = headers;
@@ -111,10 +121,10 @@ export async function serveBusyTron(options: BusyTronOptions): Promise<BusyTron 
     url,
     server,
     genesis: blockId(first),
-    counts: () => {
-      const now = Object.fromEntries(counted);
-      counted.clear();
-      return now;
+    takeCounts: () => {
+      const taken = counts;
+      counts = { polls: 0, others: 0 };
+      return taken;
     },
   };
 }

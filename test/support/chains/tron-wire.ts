@@ -1,6 +1,6 @@
 import type { PostNode } from '../../../src/chains/tron/tron-node.ts';
 
-/** The wire to a node of Tron whose answers are given. Long numbers become text, as on a real wire. */
+/** The wire to a node of Tron whose answers are given. Long numbers become text, as on a wire. */
 export class TronWire implements PostNode {
   readonly name: string;
   readonly asked: { readonly path: string; readonly body: unknown }[] = [];

@@ -84,6 +84,8 @@ export interface RealGatewayOptions {
   /** Whether the hot wallets have coins; true unless given. */
   readonly isFunded?: boolean;
   readonly outside?: OutsideWorld;
+  /** One that stands still unless given. */
+  readonly clock?: TestClock;
   readonly settings?: Readonly<Record<string, string>>;
 }
 
@@ -125,7 +127,7 @@ export interface RealGateway extends TestGateway {
 }
 
 export async function startRealGateway(options: RealGatewayOptions = {}): Promise<RealGateway> {
-  const clock = new TestClock();
+  const { clock = new TestClock() } = options;
   const chains = await RealChains.start({}, { token: options.token, tron: options.tron ? clock : undefined });
   if (options.networks) await chains.writeNetworks(await options.networks(chains));
   const settings = { ...chains.environment, DATA_DIR: chains.folder, KEY_PEPPER: 'p'.repeat(32) };

@@ -29,8 +29,8 @@ function headed(changes: Readonly<Record<string, unknown>>) {
 
 describe('the calls', () => {
   it.each<[string, (node: TronNode) => Promise<unknown>, string, unknown]>([
-    ['the newest block', (node) => node.head('newest'), 'wallet/getnowblock', {}],
-    ['the newest solid block', (node) => node.head('solid'), 'walletsolidity/getnowblock', {}],
+    ['the newest block', (node) => node.head('newest'), 'wallet/getblock', { detail: false }],
+    ['the newest solid block', (node) => node.head('solid'), 'walletsolidity/getblock', { detail: false }],
     ['a header', (node) => node.header(7), 'wallet/getblock', { id_or_num: '7', detail: false }],
     ['a block', (node) => node.block(7), 'wallet/getblock', { id_or_num: '7', detail: true }],
     ['a result', (node) => node.info(txid, 'solid'), 'walletsolidity/gettransactioninfobyid', { value: txid }],

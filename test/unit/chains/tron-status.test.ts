@@ -33,8 +33,8 @@ function emptyChain(timeAt: (height: number) => number, txTrieRoot = '0'.repeat(
   return new TronWire((path, body) => {
     asked += 1;
     if (asked > 1_000) throw new Error('the questions do not end');
-    if (path.endsWith('getnowblock')) return blockAt(top);
-    return path.endsWith('getblock') ? blockAt(Number((body as { id_or_num: string }).id_or_num)) : {};
+    const { id_or_num: height = top } = body as { id_or_num?: string };
+    return path.endsWith('getblock') ? blockAt(Number(height)) : {};
   });
 }
 
