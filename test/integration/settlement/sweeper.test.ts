@@ -237,9 +237,10 @@ describe('sweeps of a chain of outputs', () => {
     gateway.clock.advance(601_000);
     const [item] = await sweepItems();
     expect(item).toMatch(/^unknown_output: LTC on LTC stays on \w{64}:\d+, \w{64}:\d+, \w{64}:\d+ and 29 more$/);
-    await gateway.query(`update own_output set spent_txid = 'another', spent_height = 2, spent_hash = 'a block' where key = any($1)`, [
-      refused.slice(1),
-    ]);
+    await gateway.query(
+      `update own_output set spent_txid = 'another', spent_height = 2, spent_hash = 'a block' where key = any($1)`,
+      [refused.slice(1)],
+    );
     await turn();
     expect((await refusals()).map(({ source }) => source)).toEqual(refused.slice(0, 1));
   });
@@ -370,7 +371,7 @@ describe('sweeps of a chain of accounts', () => {
     let tried: string[];
     let fee: bigint;
 
-    async function refusing(addresses: readonly string[]): Promise<() => Promise<void>> {
+    async function refusing(addresses: readonly string[]): Promise<(hasTime?: () => boolean) => Promise<unknown>> {
       [refusal, tried, fee] = [{ code: 'would_fail', isOfChain: true }, [], 1n];
       await depositCoins('ethereum', 'ETH', 1, addresses);
       return turnsOf({
