@@ -35,6 +35,7 @@ export const groups = {
       partitions: { file: 'test/bench/partitions.ts', about: 'orders in one table and in partitions by month' },
       scan: { file: 'test/bench/scan.ts', about: 'reading blocks of real chains while many orders wait' },
       hostile: { file: 'test/bench/hostile.ts', about: 'honest payouts beside recipients that refuse coins' },
+      payout: { file: 'test/bench/payout.ts', about: 'from a final deposit on Tron to the broadcast of its payout' },
       settle: { file: 'test/bench/settle.ts', about: 'orders that one worker settles in a second' },
       dust: { file: 'test/bench/dust.ts', about: 'many small deposits in one block, and orders of others beside them' },
       webhooks: { file: 'test/bench/webhooks.ts', env: null, about: 'dispatch and sending of webhooks' },

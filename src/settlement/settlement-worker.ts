@@ -51,6 +51,8 @@ const retryMs = { least: 10_000, most: 600_000 };
 const sweepBatch = 500;
 /** Time for a chain's payments before the chain is read again. */
 const paymentsMs = 1_000;
+/** Time for a task of a chain before the chain's payments are looked at again. */
+const taskMs = 500;
 /** Most scans of a chain before its payments, and how long further scans may begin. */
 const maxScans = 5;
 const scansMs = 5_000;
@@ -202,7 +204,11 @@ export class SettlementWorker {
     }
     for (const [index, task] of tasks.entries()) {
       await this.#onChain(lease, async (adapter) => {
-        if (this.#isTurn(`${lease.chain} ${index}`, task.everySec * 1_000)) await task.run(adapter, lease);
+        const name = `${lease.chain} ${index}`;
+        if (!this.#isTurn(name, task.everySec * 1_000)) return;
+        const until = performance.now() + taskMs;
+        const hasTime = (): boolean => isDriven || (!this.#isStopped && performance.now() < until);
+        if ((await task.run(adapter, lease, hasTime)) === 'more') this.#turns.delete(name);
       });
     }
   }

@@ -2,9 +2,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** https://chromedevtools.github.io/devtools-protocol/tot/Profiler/#type-Profile */
-interface CpuProfile {
+export interface CpuProfile {
   readonly nodes: readonly {
     readonly id: number;
+    readonly children?: readonly number[];
     readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number };
   }[];
   /** In µs of the machine's monotonic clock, which all its processes share. */
@@ -52,6 +53,31 @@ export async function describeProfile(folder: string, fromUs: number, toUs: numb
     return [`| ${title} | % of CPU time |`, '|---|---|', ...lines].join('\n');
   };
   return `${table('package', packages)}\n\n${table('function', functions)}\n`;
+}
+
+/**
+ * The CPU time of each part of a program in µs, the longest first. A function without a part counts
+ * for its nearest caller that has one, and 'other' where none has.
+ */
+export function cpuByPart(
+  { nodes, samples, timeDeltas }: CpuProfile,
+  partOf: (functionName: string, url: string) => string | null,
+): [string, number][] {
+  const parts = new Map<number, string>();
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  // Callers come before the functions that they call.
+  for (const { id, callFrame, children = [] } of nodes) {
+    const part = partOf(callFrame.functionName, callFrame.url) ?? parts.get(id) ?? 'other';
+    parts.set(id, part);
+    for (const child of children) parts.set(child, part);
+  }
+  const sums = new Map<string, number>();
+  for (const [index, id] of samples.entries()) {
+    if (/^\((idle|root|program)\)$/.test(byId.get(id)?.callFrame.functionName ?? '')) continue;
+    const part = parts.get(id) ?? 'other';
+    sums.set(part, (sums.get(part) ?? 0) + (timeDeltas[index] ?? 0));
+  }
+  return [...sums].sort(([, one], [, other]) => other - one);
 }
 
 /** A file, short, and what it belongs to: a package, the gateway's own folder, Node or V8. */

@@ -1,5 +1,5 @@
-// Measures the cost of scanning real chains: blocks of foreign transactions, and blocks of
-// deposits, on anvil and on litecoind, with many waiting orders.
+// Measures the cost of scanning real chains, with many waiting orders: blocks of foreign
+// transactions and blocks of deposits on anvil and on litecoind, or a long chain of Tron.
 // Usage: npm run bench -- scan --help
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -11,7 +11,6 @@ import { startEmbeddedPostgres } from '../../src/base/db/embedded/embedded-postg
 import { JobQueue } from '../../src/base/jobs/job-queue.ts';
 import { createLog } from '../../src/base/log.ts';
 import { toChecksumAddress } from '../../src/chains/addresses/evm.ts';
-import { networkOfChain } from '../../src/chains/networks/networks.ts';
 import type { ChainAdapter } from '../../src/chains/port/chain-adapter.ts';
 import { ChainScanner } from '../../src/settlement/scan/chain-scanner.ts';
 import { type ChainLease, ChainLeases } from '../../src/settlement/turns/chain-lease.ts';
@@ -20,12 +19,16 @@ import { findLitecoind } from '../support/chains/litecoind.ts';
 import { wholeNumber } from '../support/command-line.ts';
 import { query } from '../support/database/database.ts';
 import { type RealChain, type RealCoin, startRealGateway } from '../support/gateway/real-gateway.ts';
+import { scanTron } from './scan-tron.ts';
+import { insertWaitingOrders } from './waiting-orders.ts';
 
 const { values } = parseArgs({
   options: {
+    chain: { type: 'string', default: 'nodes' },
     addresses: { type: 'string', default: '20000' },
-    blocks: { type: 'string', default: '5' },
-    'per-block': { type: 'string', default: '200' },
+    blocks: { type: 'string' },
+    'per-block': { type: 'string' },
+    own: { type: 'string', default: '1' },
     trace: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h' },
   },
@@ -33,18 +36,38 @@ const { values } = parseArgs({
 if (values.help) {
   process.stdout.write(`Usage: npm run bench -- scan [options]
 
+  --chain <name>   nodes for anvil and litecoind, tron for a long chain of Tron (nodes)
+  --blocks <n>     of each kind (5), and of Tron (10000)
+  --per-block <n>  payments in a block (200), and transactions of strangers in one of Tron (350)
+
+Of anvil and litecoind:
   --addresses <n>  deposit addresses with a waiting order each (20000)
-  --blocks <n>     of each kind (5)
-  --per-block <n>  payments in a block (200)
   --trace          internal transfers are read from traces, not from balances
+
+Of Tron:
+  --own <n>        deposits in a block, each of a waiting order (1)
 
 Needs anvil and litecoind.
 `);
   process.exit(0);
 }
-const addressCount = wholeNumber(values, 'addresses');
-const blockCount = wholeNumber(values, 'blocks');
-const perBlock = wholeNumber(values, 'per-block');
+if (findLitecoind() === null) throw new Error('litecoind is needed; on Debian: apt-get install litecoind');
+if (values.chain === 'tron') {
+  const { blocks = '10000', 'per-block': each = '350', own } = values;
+  const given = { blocks, each, own };
+  await scanTron({
+    blocks: wholeNumber(given, 'blocks'),
+    perBlock: wholeNumber(given, 'each'),
+    ownPerBlock: wholeNumber(given, 'own', 0),
+  });
+  process.exit(0);
+}
+if (values.chain !== 'nodes') throw new Error('--chain must be nodes or tron');
+const { blocks = '5', 'per-block': each = '200', addresses } = values;
+const given = { blocks, each, addresses };
+const addressCount = wholeNumber(given, 'addresses');
+const blockCount = wholeNumber(given, 'blocks');
+const perBlock = wholeNumber(given, 'each');
 /** Index of the first address, far above the addresses that the gateway gives out. */
 const firstIndex = 1_000_000;
 
@@ -53,7 +76,6 @@ const newAddress: Readonly<Record<RealChain, () => string>> = {
   litecoin: () => bech32.encode('rltc', [0, ...bech32.toWords(randomBytes(20))]),
 };
 
-if (findLitecoind() === null) throw new Error('litecoind is needed; on Debian: apt-get install litecoind');
 const dataDir = await mkdtemp(join(tmpdir(), 'gateway-bench-'));
 const postgres = await startEmbeddedPostgres({ dataDir, database: 'template_gateway' });
 process.env.TEST_POSTGRES_URL = postgres.url;
@@ -83,8 +105,7 @@ async function openLeases(): Promise<ReadonlyMap<string, ChainLease>> {
   return new Map((await all.renew()).map((lease) => [lease.chain, lease]));
 }
 
-/** Waiting orders, each with its own address. They are never settled: no worker runs here. */
-async function insertOrders(
+async function ordersOf(
   chain: RealChain,
   from: RealCoin,
   to: RealCoin,
@@ -92,29 +113,7 @@ async function insertOrders(
   first: number,
 ): Promise<string[]> {
   const addresses = Array.from({ length: count }, newAddress[chain]);
-  const network = networkOfChain(chain);
-  const [networkFrom, networkTo] = [from, to].map((coin) => (coin === 'USDT' ? 'ERC20' : coin));
-  await query(
-    gateway.databaseUrl,
-    `with given as materialized (
-       select gen_random_uuid() as id, gen_random_uuid() as address_id, address, n, now() as at
-         from jsonb_array_elements_text($1::jsonb) with ordinality as a (address, n)
-     ), leased as (
-       insert into deposit_address (id, keychain, index, address, created_at, leased_at)
-       select address_id, $2, $3::bigint + n, address, at, at from given
-     ), made as (
-       insert into exchange_order (id, short_id, partner_id, status, created_at, expires_at, updated_at, next_action_at,
-         coin_from, network_from, coin_to, network_to, amount_from_expected, amount_to_expected, rate_type, rate_quoted,
-         fee_rate, service_fee_quoted, network_fee_quoted, deposit_address_id, recipient_address,
-         deposit_confirmations_required, event_seq, min_amount, max_amount)
-       select id, 'EX-' || upper(lpad(to_hex($3::bigint + n), 6, '0')), (select id from partner limit 1), 'waiting_deposit', at,
-              at + interval '1 year', at, at + interval '1 year', $4, $5, $6, $7, 1, 1, 'float', 1, 0.01, 0, 0,
-              address_id, 'a recipient', 1000, 1, 1, 1 from given
-     )
-     insert into order_event (order_id, partner_id, seq, at, to_status, cause, actor)
-     select id, (select id from partner limit 1), 1, at, 'waiting_deposit', 'created', 'system' from given`,
-    [JSON.stringify(addresses), network?.keychain, first, from, networkFrom, to, networkTo],
-  );
+  await insertWaitingOrders(gateway.databaseUrl, { chain, from, to, addresses, first });
   return addresses;
 }
 
@@ -199,9 +198,9 @@ try {
   const third = Math.floor(addressCount / 3);
   if (third < blockCount * perBlock) throw new Error('too few --addresses for so many deposits');
   const waiting = {
-    ETH: await insertOrders('ethereum', 'ETH', 'LTC', third, firstIndex),
-    USDT: await insertOrders('ethereum', 'USDT', 'LTC', third, firstIndex + third),
-    LTC: await insertOrders('litecoin', 'LTC', 'ETH', addressCount - 2 * third, firstIndex + 2 * third),
+    ETH: await ordersOf('ethereum', 'ETH', 'LTC', third, firstIndex),
+    USDT: await ordersOf('ethereum', 'USDT', 'LTC', third, firstIndex + third),
+    LTC: await ordersOf('litecoin', 'LTC', 'ETH', addressCount - 2 * third, firstIndex + 2 * third),
   };
   await query(gateway.databaseUrl, 'analyze');
   await read('ethereum');

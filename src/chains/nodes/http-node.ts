@@ -10,6 +10,11 @@ export interface HttpNodeOptions {
   /** Numbers in answers stay text, so that no amount passes through a binary float. */
   readonly numbersAsText?: boolean;
   /**
+   * As `numbersAsText`, but whole numbers of up to 15 digits without a sign become numbers, which
+   * hold them exactly. An answer without any other number is read several times as fast.
+   */
+  readonly longNumbersAsText?: boolean;
+  /**
    * JSON is an answer with any HTTP status. Otherwise it is one with a status of success only: the
    * empty object of a broken proxy must not be read as an account without coins.
    */
@@ -47,7 +52,8 @@ export class HttpNode {
       .filter((secret) => secret !== '')
       .map((secret) => secret.toLowerCase());
     this.#options = {
-      ...{ timeoutMs: 15_000, maxBytes: 256 * 1024 * 1024, numbersAsText: false, anyStatus: false },
+      ...{ timeoutMs: 15_000, maxBytes: 256 * 1024 * 1024, numbersAsText: false },
+      ...{ longNumbersAsText: false, anyStatus: false },
       ...options,
     };
   }
@@ -88,7 +94,11 @@ export class HttpNode {
       throw this.#fault('unsound_answer', `answered HTTP ${status}${this.#quoted(text)}`);
     }
     try {
-      return this.#options.numbersAsText ? parseNumbersAsText(text) : JSON.parse(text);
+      const { numbersAsText, longNumbersAsText } = this.#options;
+      if (numbersAsText || (longNumbersAsText && otherNumber.test(text))) {
+        return parseNumbersAsText(text, numbersAsText ? null : shortNumber);
+      }
+      return JSON.parse(text);
     } catch {
       // The parser's own error quotes the text too, with the secrets that may be in it.
       throw this.#fault('unsound_answer', `answered HTTP ${status} and no JSON${this.#quoted(text)}`);
@@ -152,9 +162,20 @@ function keysOf(url: string): string[] {
   );
 }
 
-/** https://github.com/tc39/proposal-json-parse-with-source */
-function parseNumbersAsText(text: string): unknown {
-  const keepSource = (_name: string, value: unknown, context?: { source?: string }): unknown =>
-    typeof value === 'number' ? (context?.source ?? value) : value;
+/** A whole number that a float holds exactly. */
+const shortNumber = /^(0|[1-9]\d{0,14})$/;
+/** Finds each number that is no short one. What it finds in a string only costs time. */
+const otherNumber = /(?:^|[:[,])\s*(?:-|\d{16}|\d+[.eE])/;
+
+/**
+ * Parses JSON whose numbers stay text, except those whose text fits to a pattern.
+ * https://github.com/tc39/proposal-json-parse-with-source
+ */
+function parseNumbersAsText(text: string, except: RegExp | null): unknown {
+  const keepSource = (_name: string, value: unknown, context?: { source?: string }): unknown => {
+    if (typeof value !== 'number') return value;
+    const source = context?.source ?? String(value);
+    return except?.test(source) ? value : source;
+  };
   return JSON.parse(text, keepSource as (name: string, value: unknown) => unknown);
 }

@@ -383,8 +383,8 @@ export interface ChainAdapter {
   neededSetup?(): Promise<string | null>;
   broadcast(tx: SignedTx): Promise<Broadcast>;
   /**
-   * Broadcasts several transactions in their order, where one request carries them. Returns their
-   * answers in the same order.
+   * Broadcasts several transactions in their order, where one request carries them, or at once
+   * where their order does not matter. Returns their answers in the same order.
    */
   broadcastAll?(txs: readonly SignedTx[]): Promise<readonly Broadcast[]>;
   status(tx: SignedTx): Promise<TxStatus>;

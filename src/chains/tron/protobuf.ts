@@ -91,8 +91,16 @@ function readValue(bytes: Uint8Array, at: number, kind: number): Read<bigint | U
 
 /** The longest number, which has 64 bits. */
 const maxVarintBytes = 10;
+/** Nearly all numbers have these bytes at most, and fit into a number of 32 bits. */
+const shortVarintBytes = 4;
 
 function readVarint(bytes: Uint8Array, at: number): Read<bigint> {
+  let short = 0;
+  for (let index = 0; index < shortVarintBytes; index += 1) {
+    const byte = bytes[at + index] ?? 0x80;
+    short |= (byte & 0x7f) << (7 * index);
+    if (byte < 0x80) return { value: BigInt(short), end: at + index + 1 };
+  }
   let value = 0n;
   for (let index = 0; index < maxVarintBytes; index += 1) {
     const byte = bytes[at + index];
@@ -104,6 +112,7 @@ function readVarint(bytes: Uint8Array, at: number): Read<bigint> {
 }
 
 function varint(value: bigint): Uint8Array {
+  if (value < 0x80n) return Uint8Array.of(Number(value));
   const bytes: number[] = [];
   let rest = value;
   for (; rest >= 0x80n; rest >>= 7n) bytes.push(Number(rest & 0x7fn) | 0x80);

@@ -37,8 +37,9 @@ import { TronPreparation } from './tron-preparation.ts';
 import { txidOf } from './tron-proof.ts';
 import { tronReport } from './tron-report.ts';
 import { solidDepth, type TronNetwork } from './tron-section.ts';
+import { Sightings } from './tron-sightings.ts';
 import { tronSpend } from './tron-spend.ts';
-import { maxLooks, type SentTx, tronStatus, unsettled } from './tron-status.ts';
+import { maxLooks, type SentTx, tronStatuses, unsettled } from './tron-status.ts';
 import { tronTraits } from './tron-traits.ts';
 import type { WatchedTokens } from './tron-transfers.ts';
 import { decodePayload, digitsOf, encodeTronTx, openTronTx } from './tron-tx.ts';
@@ -56,6 +57,7 @@ export interface TronAdapterOptions {
 
 /** Refusals that end a payment when they last. */
 const lasting: ReadonlySet<string> = new Set(['would_fail', 'token_refused']);
+const broadcastsAtOnce = 8;
 
 /** The port to Tron. */
 export class TronAdapter implements ChainAdapter {
@@ -78,6 +80,7 @@ export class TronAdapter implements ChainAdapter {
   readonly #preparation: TronPreparation;
   readonly #doubts: RootDoubts;
   readonly #loneWord: LoneWord;
+  readonly #sightings = new Sightings();
 
   constructor({ network, hotWallet, addresses, genesis = null, rpc = {} }: TronAdapterOptions) {
     const { chain, nodes, tokens } = network;
@@ -97,7 +100,7 @@ export class TronAdapter implements ChainAdapter {
     this.#tokens = new Map([...tokens.values()].map((contract) => [digitsOf(contract), contract]));
     this.#nodes = new Nodes({
       chain,
-      nodes: nodes.map((node) => new TronNode(new HttpNode(node, { ...rpc, numbersAsText: true }))),
+      nodes: nodes.map((node) => new TronNode(new HttpNode(node, { ...rpc, longNumbersAsText: true }))),
       verify: (node) => this.#verify(node),
       height: async (node) => (await node.head('newest')).ref.height,
     });
@@ -188,8 +191,8 @@ export class TronAdapter implements ChainAdapter {
     return this.#nodes.ask(async (node) => {
       for (const { payload } of earlier) {
         const { tx } = decodePayload(payload);
-        const status = await this.#status(node, { txid: txidOf(encodeTronTx(tx)), tx });
-        if (status.state === 'dead' && status.final) continue;
+        const [status] = await this.#statuses(node, [{ txid: txidOf(encodeTronTx(tx)), tx }]);
+        if (status?.state === 'dead' && status.final) continue;
         throw new ChainError('earlier_may_confirm', 'an earlier transaction of the payment may still confirm');
       }
       try {
@@ -215,6 +218,7 @@ export class TronAdapter implements ChainAdapter {
    * throws: the replies, or their absence, are only hints.
    */
   async broadcast(tx: SignedTx): Promise<Broadcast> {
+    this.#sightings.watch(tx.txid);
     const replies = await this.#nodes.askEach((node) => node.broadcast(tx.raw));
     const said = replies.map(
       (reply): Broadcast => (reply instanceof ChainError ? { outcome: 'uncertain', code: reply.code } : reply),
@@ -224,10 +228,36 @@ export class TronAdapter implements ChainAdapter {
     return best ?? said.find(({ outcome }) => outcome === 'uncertain') ?? first ?? { outcome: 'uncertain', code: null };
   }
 
+  /**
+   * Sends several transactions at once, since no transaction of this chain waits for another one.
+   * Once no node answers any more, the others are not sent: their status is asked next, and they
+   * are sent again.
+   */
+  async broadcastAll(txs: readonly SignedTx[]): Promise<readonly Broadcast[]> {
+    const said: Broadcast[] = [];
+    for (let start = 0; start < txs.length; start += broadcastsAtOnce) {
+      const some = await Promise.all(txs.slice(start, start + broadcastsAtOnce).map((tx) => this.broadcast(tx)));
+      said.push(...some);
+      if (some.every(({ outcome }) => outcome === 'uncertain')) break;
+    }
+    return txs.map((_tx, index) => said[index] ?? { outcome: 'uncertain', code: null });
+  }
+
   async status(tx: SignedTx): Promise<TxStatus> {
-    const opened = openTronTx(tx.raw);
-    if (opened.txid !== tx.txid) throw new Error(`the bytes of ${tx.txid} are those of ${opened.txid}`);
-    return this.#nodes.ask((node) => this.#status(node, opened));
+    const [status] = await this.statusAll([tx]);
+    if (!status) throw new Error(`there is no status of ${tx.txid}`);
+    return status;
+  }
+
+  /** Transactions of one block share its queries. */
+  async statusAll(txs: readonly SignedTx[]): Promise<readonly TxStatus[]> {
+    const sent = txs.map((tx) => {
+      const opened = openTronTx(tx.raw);
+      if (opened.txid !== tx.txid) throw new Error(`the bytes of ${tx.txid} are those of ${opened.txid}`);
+      this.#sightings.watch(tx.txid);
+      return opened;
+    });
+    return this.#nodes.ask((node) => this.#statuses(node, sent));
   }
 
   async spent(txid: string): Promise<HotSpend | null> {
@@ -253,17 +283,21 @@ export class TronAdapter implements ChainAdapter {
     return this.#nodes.report((node) => tronReport(node, subject));
   }
 
-  #status(node: TronNode, sent: SentTx): Promise<TxStatus> {
+  #statuses(node: TronNode, sent: readonly SentTx[]): Promise<TxStatus[]> {
     const { finality } = this.#network;
     const askSecond = <T>(question: (second: TronNode) => Promise<T>): Promise<T | null> =>
       this.#askSecond(node, question);
-    return tronStatus(node, sent, { finality, askSecond: this.#nodes.operators > 1 ? askSecond : null });
+    const hasSecond = this.#nodes.operators > 1;
+    return tronStatuses(node, sent, {
+      ...{ finality, sightings: this.#sightings },
+      askSecond: hasSecond ? askSecond : null,
+    });
   }
 
   /** How blocks of a node are read. */
   #reading(node: TronNode): BlockReading {
     const isTraced = this.#network.internalTransfers === 'trace';
-    return { node, tokens: this.#tokens, isTraced, doubts: this.#doubts };
+    return { node, tokens: this.#tokens, isTraced, doubts: this.#doubts, sightings: this.#sightings };
   }
 
   /**

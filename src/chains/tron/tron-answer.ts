@@ -1,4 +1,3 @@
-import { hexToBytes } from '@noble/hashes/utils.js';
 import { asList, asObject, unsound } from '../nodes/node-answer.ts';
 import type { BlockRef } from '../port/chain-adapter.ts';
 import { type BlockHeader, blockIdOf, type ProvedTx, rootOf, txidOf } from './tron-proof.ts';
@@ -54,11 +53,12 @@ const maxHeight = 2 ** 31 - 1;
 const maxTimeMs = 253_402_300_799_999;
 
 /**
- * Reads a whole number of up to 63 bits. Numbers of answers are text. A number that is 0 is left
- * out of them.
+ * Reads a whole number of up to 63 bits. Numbers of answers are text where a float would not hold
+ * them exactly. A number that is 0 is left out of them.
  */
 export function asInt64(value: unknown, what: string): bigint {
   if (value === undefined) return 0n;
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return BigInt(value);
   if (typeof value !== 'string' || !/^(0|[1-9]\d{0,18})$/.test(value)) throw unsound(`no whole number as ${what}`);
   const number = BigInt(value);
   if (number > maxInt64) throw unsound(`a ${what} out of range`);
@@ -88,6 +88,15 @@ export function asHex(value: unknown, what: string): string {
   return value.toLowerCase();
 }
 
+/** Reads whole bytes. */
+function asBytes(value: unknown, what: string): Uint8Array {
+  if (value === undefined) return new Uint8Array();
+  const bytes = typeof value === 'string' ? Buffer.from(value, 'hex') : null;
+  // The decoder stops at what is no pair of digits.
+  if (bytes === null || 2 * bytes.length !== (value as string).length) throw unsound(`no bytes as ${what}`);
+  return bytes;
+}
+
 /** Reads 32 bytes, in lower case. */
 export function asHash(value: unknown, what: string): string {
   const hex = asHex(value, what);
@@ -108,6 +117,8 @@ export function isDigits(value: unknown): value is string {
 /** Reads a word, such as the name of a result; null when it is absent. */
 export function asWord(value: unknown, what: string): string | null {
   if (value === undefined) return null;
+  // A value that has no name yet is told by its number.
+  if (typeof value === 'number') return asInt64(value, what).toString();
   if (typeof value !== 'string' || !/^[A-Za-z_0-9]{1,64}$/.test(value)) throw unsound(`no word as ${what}`);
   return value;
 }
@@ -180,9 +191,9 @@ function readWhole(answer: unknown, height: number | null): { header: TronHeader
 function readTx(answer: unknown): ProvedTx & { readonly txid: string } {
   const tx = asObject(answer, 'transaction');
   const txid = asHash(tx.txID, 'id of a transaction');
-  const raw = hexToBytes(asHex(tx.raw_data_hex, 'data of a transaction'));
+  const raw = asBytes(tx.raw_data_hex, 'data of a transaction');
   if (txidOf(raw) !== txid) throw unsound('a transaction whose id does not follow from its data');
-  const signatures = asOptionalList(tx.signature, 'signatures').map((item) => hexToBytes(asHex(item, 'signature')));
+  const signatures = asOptionalList(tx.signature, 'signatures').map((item) => asBytes(item, 'signature'));
   const results = asOptionalList(tx.ret, 'results of a transaction').map((item) => {
     const { fee, ret, contractRet } = asObject(item, 'result of a transaction');
     return {

@@ -3,14 +3,16 @@ import { ReadAhead } from '../nodes/read-ahead.ts';
 import type { BlockSource } from '../nodes/scan-blocks.ts';
 import { type BlockRef, ChainError, type ScannedBlock } from '../port/chain-adapter.ts';
 import type { RootDoubts } from './root-doubts.ts';
-import type { TronBlock, TronHeader } from './tron-answer.ts';
+import type { TronHeader } from './tron-answer.ts';
 import type { TronNode } from './tron-node.ts';
+import type { Sightings, WholeBlock } from './tron-sightings.ts';
 import { type TransfersOptions, transfersOf } from './tron-transfers.ts';
 
 export interface BlockReading extends TransfersOptions {
   readonly node: TronNode;
   /** Shared by the nodes of the chain. */
   readonly doubts: RootDoubts;
+  readonly sightings: Sightings;
 }
 
 export interface TronBlockSourceOptions extends BlockReading {
@@ -29,6 +31,8 @@ const maxReads = 3;
 export class TronBlockSource implements BlockSource {
   readonly #options: TronBlockSourceOptions;
   readonly #blocks: ReadAhead<ReadBlock>;
+  /** Whether the head was read just before. */
+  #isFresh = true;
 
   constructor(options: TronBlockSourceOptions) {
     this.#options = options;
@@ -43,8 +47,14 @@ export class TronBlockSource implements BlockSource {
     return this.#options.head.ref.height;
   }
 
+  /** The first time, the head itself tells its id and its parent's, without a request. */
   async hashAt(height: number): Promise<string | null> {
     this.#blocks.forget();
+    const { ref: head } = this.#options.head;
+    const isFresh = this.#isFresh;
+    this.#isFresh = false;
+    if (isFresh && height === head.height) return head.hash;
+    if (isFresh && height === head.height - 1) return head.parent;
     return (await this.#options.node.header(height))?.ref.hash ?? null;
   }
 
@@ -70,31 +80,38 @@ interface ReadBlock {
 
 /**
  * Reads a block and its results. Results are asked for by height, so that the block's id is read
- * again afterwards.
+ * again afterwards. Null when the chain has no such block.
  *
  * @throws ChainError when the block keeps changing, or when an answer of the node is invalid.
  */
-export async function readScannedBlock(options: BlockReading, height: number): Promise<ReadBlock | null> {
-  const { node } = options;
+export async function readWholeBlock(node: TronNode, height: number): Promise<WholeBlock | null> {
   for (let read = 1; read <= maxReads; read += 1) {
     const block = await node.block(height);
     if (block === null) return null;
-    const found = await readTransfers(options, block).catch((error: unknown) => {
+    // A block without transactions has no results to ask for.
+    if (block.transactions.length === 0) return { block, infos: new Map() };
+    const infos = await node.infos(block).catch((error: unknown) => {
       if (error instanceof ChainError) return error;
       throw error;
     });
-    const isSame = block.transactions.length === 0 || (await node.header(height))?.ref.hash === block.ref.hash;
-    if (isSame && found instanceof ChainError) throw found;
-    if (isSame && !(found instanceof ChainError))
-      return { scanned: { ref: block.ref, transfers: found }, hasRoot: block.hasRoot };
+    if ((await node.header(height))?.ref.hash !== block.ref.hash) continue;
+    if (infos instanceof ChainError) throw infos;
+    return { block, infos };
   }
   throw new NodeFault('unsound_answer', `changed block ${height} ${maxReads} times while it was read`);
 }
 
-/** A block without transactions has no results to ask for. */
-async function readTransfers(options: BlockReading, block: TronBlock) {
-  if (block.transactions.length === 0) return [];
-  return transfersOf(block, await options.node.infos(block), options);
+/**
+ * Reads a block with its transfers, and notes the transactions of ours.
+ *
+ * @throws ChainError as `readWholeBlock`, and when the results contradict the block.
+ */
+export async function readScannedBlock(options: BlockReading, height: number): Promise<ReadBlock | null> {
+  const whole = await readWholeBlock(options.node, height);
+  if (whole === null) return null;
+  const { block, infos } = whole;
+  options.sightings.note(whole);
+  return { scanned: { ref: block.ref, transfers: transfersOf(block, infos, options) }, hasRoot: block.hasRoot };
 }
 
 function refuseRoot({ doubts }: BlockReading, { ref }: ScannedBlock): void {

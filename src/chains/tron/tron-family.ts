@@ -40,7 +40,7 @@ export const tronFamily: ChainFamily<TronNetwork> = {
     ]);
     return askEachNode(
       network.nodes,
-      (node, limits) => new TronNode(new HttpNode(node, { ...limits, numbersAsText: true })),
+      (node, limits) => new TronNode(new HttpNode(node, { ...limits, longNumbersAsText: true })),
       (node, notes) => tronFacts(node, network, coins, notes),
     );
   },

@@ -25,7 +25,7 @@ import {
   type TronTrial,
 } from './tron-state.ts';
 
-/** A node that takes and answers JSON. Numbers of its answers are kept as text. */
+/** A node that takes and answers JSON. Numbers of more than 15 digits are text in its answers. */
 export type PostNode = Pick<HttpNode, 'name' | 'post'>;
 
 /**
@@ -60,9 +60,12 @@ export class TronNode {
     return this.#node.name;
   }
 
-  /** The newest block, or the newest one that is solid. */
+  /**
+   * The newest block, or the newest one that is solid. `getnowblock` would send all its
+   * transactions with it, at each poll.
+   */
   async head(reach: Reach): Promise<TronHeader> {
-    const header = readHeader(await this.#ask(reach, 'getnowblock'), null);
+    const header = readHeader(await this.#ask(reach, 'getblock', { detail: false }), null);
     if (header === null) throw unsound('no newest block');
     return header;
   }

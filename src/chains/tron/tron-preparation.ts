@@ -86,6 +86,9 @@ export class TronPreparation {
     held: Held,
     isKnown: (block: BlockRef) => Promise<boolean>,
   ): Promise<PreparedTx> {
+    // A block that no reorg removes: the transaction would die with the block that it refers to.
+    const asked = node.head('solid');
+    asked.catch(() => {});
     const { sender, head, isOwnSweep, feeLimit, fee, coins } = await this.#plan(node, intent, held);
     if (isOwnSweep && intent.amount <= fee) {
       throw refused('below_fee', `moving ${intent.amount} sun costs ${fee}`, { retryable: false });
@@ -97,8 +100,7 @@ export class TronPreparation {
       throw refused('no_gas', `${sender.address} has ${coins} sun, and the fee is ${fee}`);
     }
     if (fee > this.#maxFee) throw refused('fee_above_maximum', `the fee is ${fee} sun, and max_fee ${this.#maxFee}`);
-    // A block that no reorg removes: the transaction would die with the block that it refers to.
-    const solid = await node.head('solid');
+    const solid = await asked;
     // A transaction that refers to an invented block dies, and so would every attempt.
     if (!(await isKnown(solid.ref))) {
       throw new NodeFault('inconsistent_chain', `names a final block ${solid.ref.height} that another node lacks`);
@@ -133,9 +135,22 @@ export class TronPreparation {
     if (intent.tag !== null) throw refused('no_tags', `${network.chain} has no tags`, { retryable: false });
     const sender = await this.#sender(intent);
     const isOwnSweep = intent.from !== null && intent.contract === null;
-    const head = await node.head('newest');
+    // Payments of a chain are built one after another, so that the node is asked for all at once.
+    // Which refusal is thrown does not depend on the order of its answers.
+    const asked = {
+      head: node.head('newest'),
+      means: this.#means(node, sender, intent.contract, held),
+      prices: node.prices(),
+    };
+    const terms = asked.prices.then((prices): Terms => ({ prices, held }));
+    const fees =
+      intent.contract === null
+        ? this.#coinFee(node, sender, intent, terms).then((fee) => ({ feeLimit: 0n, fee }))
+        : this.#tokenFee(node, sender, intent, terms);
+    for (const answer of [...Object.values(asked), terms, fees]) answer.catch(() => {});
+    const head = await asked.head;
     refuseStalled(network, Math.floor(head.ref.timeMs / 1_000));
-    const { coins, tokens } = await this.#means(node, sender, intent.contract, held);
+    const { coins, tokens } = await asked.means;
     if (intent.contract === null && coins < intent.amount) {
       throw refused('insufficient_funds', `${sender.address} has ${coins} sun of ${intent.amount}`);
     }
@@ -143,17 +158,15 @@ export class TronPreparation {
       const has = `${sender.address} has ${tokens} of ${intent.amount} of ${intent.contract}`;
       throw refused('insufficient_funds', has);
     }
-    const terms: Terms = { prices: await node.prices(), held };
-    const { feeLimit, fee } =
-      intent.contract === null
-        ? { feeLimit: 0n, fee: await this.#coinFee(node, sender, intent, terms) }
-        : await this.#tokenFee(node, sender, intent, terms);
+    await asked.prices;
+    const { feeLimit, fee } = await fees;
     return { sender, head, isOwnSweep, feeLimit, fee, coins };
   }
 
   /** The fee of sending coins. A recipient that does not exist yet is made by the transfer. */
-  async #coinFee(node: TronNode, sender: Sender, intent: PaymentIntent, terms: Terms): Promise<bigint> {
+  async #coinFee(node: TronNode, sender: Sender, intent: PaymentIntent, asked: Promise<Terms>): Promise<bigint> {
     const recipient = await node.account(digitsOf(intent.to), 'newest');
+    const terms = await asked;
     if (recipient?.isContract) throw refused('would_fail', 'the chain sends no coins to a contract');
     if (recipient === null) return terms.prices.newAccount + terms.prices.newAccountBandwidth;
     return this.#bandwidthFee(node, sender, txOf(sender, intent), terms);
@@ -163,10 +176,11 @@ export class TronPreparation {
     node: TronNode,
     sender: Sender,
     intent: PaymentIntent,
-    terms: Terms,
+    asked: Promise<Terms>,
   ): Promise<{ readonly feeLimit: bigint; readonly fee: bigint }> {
     const tx = txOf(sender, intent);
     const energy = await this.#energy(node, intent, tx);
+    const terms = await asked;
     const { energy: price, maxFeeLimit } = terms.prices;
     const feeLimit = (energy * price * energyMargin.of) / energyMargin.in;
     if (feeLimit > maxFeeLimit) throw refused('would_fail', 'the token takes more energy than the chain allows');

@@ -83,13 +83,13 @@ export class Sweeper implements ChainTask {
   }
 
   /** Decides the sweeps of a chain. The payment worker makes them. */
-  async run(adapter: ChainAdapter, lease: ChainLease): Promise<void> {
+  async run(adapter: ChainAdapter, lease: ChainLease, hasTime: () => boolean): Promise<'more' | undefined> {
     const from = this.#options.sweepFrom.get(adapter.chain);
     await forgetEndedRefusals(this.#options.orm.em.fork(), adapter, [...(from?.keys() ?? [])]);
     // Where the wallet pays from its deposits, nothing has to move.
     if (from === undefined || adapter.traits.paysFromDeposits) return;
-    if (adapter.traits.ledger === 'outputs') await this.#sweepOutputs(adapter, lease, from);
-    else await this.#sweepAccounts(adapter, lease, from);
+    if (adapter.traits.ledger === 'accounts') return this.#sweepAccounts(adapter, lease, from, hasTime);
+    await this.#sweepOutputs(adapter, lease, from);
   }
 
   /**
@@ -163,8 +163,20 @@ export class Sweeper implements ChainTask {
     return true;
   }
 
-  async #sweepAccounts(adapter: ChainAdapter, lease: ChainLease, from: SweepFrom): Promise<void> {
+  /** At least one address is taken. The next run goes on behind the last one. */
+  async #sweepAccounts(
+    adapter: ChainAdapter,
+    lease: ChainLease,
+    from: SweepFrom,
+    hasTime: () => boolean,
+  ): Promise<'more' | undefined> {
+    let last: Candidate | undefined;
     for (const candidate of await this.#candidates(adapter.chain, from)) {
+      if (last && !hasTime()) {
+        this.#last.set(adapter.chain, last);
+        return 'more';
+      }
+      last = candidate;
       // An address that cannot be swept now does not block the others.
       const refused = { ...assetOf(candidate), sources: [candidate.address], isKnown: candidate.isRefused };
       await this.#unlessRefused(lease, refused, () => this.#sweepAddress(adapter, lease, candidate, from));

@@ -74,12 +74,14 @@ const truths: Readonly<Record<'paid' | 'waiting' | 'expired', () => Promise<Sign
 };
 
 const ofTx = (path: string): boolean => /gettransaction(info)?byid$/.test(path);
+const ofResults = (path: string): boolean => /gettransactioninfobyblocknum$/.test(path);
 
-/** The answers about one transaction, changed. */
+/** The answers about one transaction, changed, also among the results of a block. */
 function about(txid: string, change: (answer: Answer) => unknown): Rewrite {
+  const changed = (answer: Answer): unknown => (answer.id === txid || answer.txID === txid ? change(answer) : answer);
   return (path, answer) => {
-    const { id, txID } = answer as Answer;
-    return ofTx(path) && (id === txid || txID === txid) ? change(answer) : answer;
+    if (ofResults(path) && Array.isArray(answer)) return answer.map(changed);
+    return ofTx(path) ? changed(answer) : answer;
   };
 }
 
@@ -103,6 +105,10 @@ function invented(tx: SignedTx, { isSuccess, inBlock }: { isSuccess: boolean; in
     },
     rewrite: (path, answer: Answer) => {
       if (/gettransactioninfobyid$/.test(last) && Object.keys(answer).length === 0) return info;
+      if (inBlock && ofResults(path)) {
+        const isOfBlock = answer.length === 0 || answer[0].blockNumber === number;
+        return isOfBlock ? [...answer, info] : answer;
+      }
       const isBlock = inBlock && /getblock$/.test(path) && answer.block_header?.raw_data.number === number;
       return isBlock ? { ...answer, transactions: [...(answer.transactions ?? []), entry] } : answer;
     },
@@ -146,7 +152,7 @@ const lies: Readonly<Record<string, Lie>> = {
     return faults;
   },
   'has heads of the far future': () => ({
-    rewrite: (path, answer: Answer) => (/getnowblock$/.test(path) ? later(answer) : answer),
+    rewrite: (path, answer: Answer) => (/getblock$/.test(path) && isHead(answer) ? later(answer) : answer),
   }),
   'tells the result of another block': ({ txid }) => ({
     rewrite: about(txid, (answer) => ({ ...answer, blockNumber: 3 })),
@@ -181,6 +187,12 @@ const lies: Readonly<Record<string, Lie>> = {
   'does not answer': () => ({ transport: 503 }),
   'is too busy for results': () => ({ transport: 'busy', paths: /byid$/ }),
 };
+
+/** Whether a block is the newest one, or the newest final one. */
+function isHead({ block_header }: Answer): boolean {
+  const number = block_header?.raw_data.number ?? 0;
+  return number === bench.chain.head.header.number || number === bench.chain.solidNumber;
+}
 
 /** A header of a far later time; its id does not follow from it. */
 function later(answer: Answer): Answer {

@@ -66,7 +66,12 @@ interface Turns {
 }
 
 /** Turns of a sweeper of a chain that says what the test says. */
-async function turnsOf({ chain, coin, least, says }: Turns): Promise<() => Promise<void>> {
+async function turnsOf({
+  chain,
+  coin,
+  least,
+  says,
+}: Turns): Promise<(hasTime?: () => boolean) => Promise<'more' | undefined>> {
   await gateway.tick();
   const [lease] = await gateway.query<{ chain: string; fence: string }>(
     'select chain, fence::text as fence from chain_state where chain = $1',
@@ -79,7 +84,7 @@ async function turnsOf({ chain, coin, least, says }: Turns): Promise<() => Promi
   const sweepFrom = new Map([[chain, new Map([[coin, least]])]]);
   const transfers = { compare: async () => false };
   const sweeper = new Sweeper({ orm, catalogue, clock: gateway.clock, transfers, sweepFrom });
-  return () => sweeper.run(adapter, lease);
+  return (hasTime = () => true) => sweeper.run(adapter, lease, hasTime);
 }
 
 /** The sources of the sweeps that were decided, in their order. */
@@ -232,9 +237,10 @@ describe('sweeps of a chain of outputs', () => {
     gateway.clock.advance(601_000);
     const [item] = await sweepItems();
     expect(item).toMatch(/^unknown_output: LTC on LTC stays on \w{64}:\d+, \w{64}:\d+, \w{64}:\d+ and 29 more$/);
-    await gateway.query(`update own_output set spent_txid = 'another', spent_height = 2, spent_hash = 'a block' where key = any($1)`, [
-      refused.slice(1),
-    ]);
+    await gateway.query(
+      `update own_output set spent_txid = 'another', spent_height = 2, spent_hash = 'a block' where key = any($1)`,
+      [refused.slice(1)],
+    );
     await turn();
     expect((await refusals()).map(({ source }) => source)).toEqual(refused.slice(0, 1));
   });
@@ -300,6 +306,28 @@ describe('sweeps of a chain of accounts', () => {
     expect((await swept()).flat().sort()).toEqual([...full].sort());
   });
 
+  it('stop when their time is over, and go on behind the last address until all were taken', async () => {
+    const full = names('a', 120);
+    await depositCoins('ethereum', 'ETH', 1, full);
+    const turn = await turnsOf({
+      ...ethereum,
+      says: { traits: evmTraits, finalBalances: async () => ({ block, amounts: [ether] }) },
+    });
+    let left = 0;
+    const some = (addresses: number): Promise<'more' | undefined> => {
+      left = addresses;
+      return turn(() => {
+        left -= 1;
+        return left > 0;
+      });
+    };
+    // One address is taken in any case.
+    expect([await some(0), (await swept()).length]).toEqual(['more', 1]);
+    expect([await some(30), (await swept()).length]).toEqual(['more', 31]);
+    expect([await some(100), (await swept()).length]).toEqual([undefined, 81]);
+    expect([await some(100), (await swept()).flat()]).toEqual([undefined, full]);
+  });
+
   it('of the own coin wait while they cost more than half of what they bring', async () => {
     await depositCoins('ethereum', 'ETH', 1, ['a']);
     let fee = ether / 2n + 1n;
@@ -343,7 +371,7 @@ describe('sweeps of a chain of accounts', () => {
     let tried: string[];
     let fee: bigint;
 
-    async function refusing(addresses: readonly string[]): Promise<() => Promise<void>> {
+    async function refusing(addresses: readonly string[]): Promise<(hasTime?: () => boolean) => Promise<unknown>> {
       [refusal, tried, fee] = [{ code: 'would_fail', isOfChain: true }, [], 1n];
       await depositCoins('ethereum', 'ETH', 1, addresses);
       return turnsOf({

@@ -1,6 +1,6 @@
 import type { PostNode } from '../../../src/chains/tron/tron-node.ts';
 
-/** The wire to a node of Tron whose answers are given. Numbers become text, as on a real wire. */
+/** The wire to a node of Tron whose answers are given. Long numbers become text, as on a wire. */
 export class TronWire implements PostNode {
   readonly name: string;
   readonly asked: { readonly path: string; readonly body: unknown }[] = [];
@@ -14,6 +14,7 @@ export class TronWire implements PostNode {
   async post(path: string, body: unknown): Promise<unknown> {
     this.asked.push({ path, body });
     const answer = await this.#answer(path, body);
-    return JSON.parse(JSON.stringify(answer), (_name, value) => (typeof value === 'number' ? String(value) : value));
+    const isLong = (value: unknown): boolean => typeof value === 'number' && !/^\d{1,15}$/.test(String(value));
+    return JSON.parse(JSON.stringify(answer), (_name, value) => (isLong(value) ? String(value) : value));
   }
 }

@@ -90,6 +90,8 @@ export interface RealGatewayOptions {
   /** Whether the hot wallets have coins; true unless given. */
   readonly isFunded?: boolean;
   readonly outside?: OutsideWorld;
+  /** One that stands still unless given. */
+  readonly clock?: TestClock;
   readonly settings?: Readonly<Record<string, string>>;
 }
 
@@ -131,11 +133,8 @@ export interface RealGateway extends TestGateway {
 }
 
 export async function startRealGateway(options: RealGatewayOptions = {}): Promise<RealGateway> {
-  const clock = new TestClock();
-  const chains = await RealChains.start(
-    {},
-    { token: options.token, tron: options.tron ? clock : undefined, xrp: options.xrp ? clock : undefined },
-  );
+  const { clock = new TestClock(), token, tron, xrp } = options;
+  const chains = await RealChains.start({}, { token, tron: tron ? clock : undefined, xrp: xrp ? clock : undefined });
   if (options.networks) await chains.writeNetworks(await options.networks(chains));
   const settings = { ...chains.environment, DATA_DIR: chains.folder, KEY_PEPPER: 'p'.repeat(32) };
   const signer = new TestSigner(settings, options.tron || options.xrp ? clock : undefined);

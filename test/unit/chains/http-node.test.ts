@@ -70,6 +70,23 @@ describe('HttpNode', () => {
     expect(await node({}, { numbersAsText: true }).post('x', {})).toEqual({ amount: '9007199254740993' });
   });
 
+  it.each([
+    ['{"a":1,"b":[0,999999999999999]}', { a: 1, b: [0, 999_999_999_999_999] }],
+    ['{"a":1,"b":1000000000000000}', { a: 1, b: '1000000000000000' }],
+    ['{"a":1,"b":[7, 9007199254740993]}', { a: 1, b: [7, '9007199254740993'] }],
+    ['{"a":1,"b":1.0}', { a: 1, b: '1.0' }],
+    ['{"a":1,"b":\n1e3}', { a: 1, b: '1e3' }],
+    ['{"a":1,"b":-1}', { a: 1, b: '-1' }],
+    ['[-0]', ['-0']],
+    ['-5', '-5'],
+    ['12345678901234567', '12345678901234567'],
+    ['{"a":1,"b":"x,-1:1.5[1234567890123456,"}', { a: 1, b: 'x,-1:1.5[1234567890123456,' }],
+    ['{",1234567890123456":"1","b":2}', { ',1234567890123456': '1', b: 2 }],
+  ])('keeps the numbers as text that a float may not hold: %s', async (text, expected) => {
+    answer = { status: 200, text };
+    expect(await node({}, { longNumbersAsText: true }).post('x', {})).toEqual(expected);
+  });
+
   it('tells people the beginning of a sentence that is no JSON', async () => {
     answer = { status: 200, text: 'this API is closed because this node\nis a lite fullnode' };
     const told = `the node at ${origin} answered HTTP 200 and no JSON`;

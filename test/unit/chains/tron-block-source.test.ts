@@ -4,6 +4,7 @@ import { RootDoubts } from '../../../src/chains/tron/root-doubts.ts';
 import { TronBlockSource, type TronBlockSourceOptions } from '../../../src/chains/tron/tron-block-source.ts';
 import { TronNode } from '../../../src/chains/tron/tron-node.ts';
 import { blockIdOf, rootOf, txidOf } from '../../../src/chains/tron/tron-proof.ts';
+import { Sightings } from '../../../src/chains/tron/tron-sightings.ts';
 import { encodeTronTx } from '../../../src/chains/tron/tron-tx.ts';
 import { TronWire } from '../../support/chains/tron-wire.ts';
 
@@ -111,6 +112,7 @@ function reading(faults: Faults = {}, options: Partial<TronBlockSourceOptions> =
     isTraced: false,
     maxHeight: 1_000,
     doubts: new RootDoubts(1),
+    sightings: new Sightings(),
     ...options,
   });
   return {

@@ -29,8 +29,8 @@ function headed(changes: Readonly<Record<string, unknown>>) {
 
 describe('the calls', () => {
   it.each<[string, (node: TronNode) => Promise<unknown>, string, unknown]>([
-    ['the newest block', (node) => node.head('newest'), 'wallet/getnowblock', {}],
-    ['the newest solid block', (node) => node.head('solid'), 'walletsolidity/getnowblock', {}],
+    ['the newest block', (node) => node.head('newest'), 'wallet/getblock', { detail: false }],
+    ['the newest solid block', (node) => node.head('solid'), 'walletsolidity/getblock', { detail: false }],
     ['a header', (node) => node.header(7), 'wallet/getblock', { id_or_num: '7', detail: false }],
     ['a block', (node) => node.block(7), 'wallet/getblock', { id_or_num: '7', detail: true }],
     ['a result', (node) => node.info(txid, 'solid'), 'walletsolidity/gettransactioninfobyid', { value: txid }],
@@ -267,7 +267,7 @@ describe('over HTTP', () => {
       response.end(answer);
     });
     const url = `http://127.0.0.1:${await listen(server)}/tron/?key=1`;
-    const http = new HttpNode({ url, user: null, password: null, headers: {} }, { numbersAsText: true });
+    const http = new HttpNode({ url, user: null, password: null, headers: {} }, { longNumbersAsText: true });
     try {
       return await ask(new TronNode(http), asked);
     } finally {

@@ -1,6 +1,8 @@
+import type { TxStatus } from '../../../src/chains/port/chain-adapter.ts';
 import { TronNode } from '../../../src/chains/tron/tron-node.ts';
 import { type BlockHeader, blockIdOf } from '../../../src/chains/tron/tron-proof.ts';
-import { loneMarginMs, type SentTx, tronStatus } from '../../../src/chains/tron/tron-status.ts';
+import { Sightings } from '../../../src/chains/tron/tron-sightings.ts';
+import { loneMarginMs, type SentTx, type StatusOptions, tronStatuses } from '../../../src/chains/tron/tron-status.ts';
 import { TronWire } from '../../support/chains/tron-wire.ts';
 
 const builtAtMs = 1_764_000_000_000;
@@ -31,12 +33,20 @@ function emptyChain(timeAt: (height: number) => number, txTrieRoot = '0'.repeat(
   return new TronWire((path, body) => {
     asked += 1;
     if (asked > 1_000) throw new Error('the questions do not end');
-    if (path.endsWith('getnowblock')) return blockAt(top);
-    return path.endsWith('getblock') ? blockAt(Number((body as { id_or_num: string }).id_or_num)) : {};
+    const { id_or_num: height = top } = body as { id_or_num?: string };
+    return path.endsWith('getblock') ? blockAt(Number(height)) : {};
   });
 }
 
 const alone = { finality: 'solid', askSecond: null } as const;
+
+async function tronStatus(
+  node: TronNode,
+  one: SentTx,
+  options: Omit<StatusOptions, 'sightings'>,
+): Promise<TxStatus | undefined> {
+  return (await tronStatuses(node, [one], { ...options, sightings: new Sightings() }))[0];
+}
 const headMs = expiresAtMs + loneMarginMs;
 
 describe('the search for the blocks of a payment', () => {

@@ -305,7 +305,7 @@ describe('answers that contradict themselves are faults', () => {
     ['a log that is no object', { ...ok, logs: ['log'] }],
     ['a topic of another size', { ...ok, logs: [log({ topics: [transferTopic, '00'] })] }],
     ['data that is no bytes', { ...ok, logs: [log({ data: '0' })] }],
-    ['an internal amount as a number', { ...ok, internals: [internal({ callValueInfo: [{ callValue: 5 }] })] }],
+    ['an internal amount below 0', { ...ok, internals: [internal({ callValueInfo: [{ callValue: -5 }] })] }],
     ['an internal amount with a fraction', { ...ok, internals: [internal({ callValueInfo: [{ callValue: '1e3' }] })] }],
     [
       'an internal amount beyond 63 bits',
