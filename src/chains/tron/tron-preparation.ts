@@ -3,14 +3,7 @@ import type { OwnAddresses } from '../addresses/own-addresses.ts';
 import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks/networks.ts';
 import { NodeFault } from '../nodes/node-answer.ts';
 import { refuseStalled } from '../nodes/stalled.ts';
-import {
-  type BlockRef,
-  ChainError,
-  type Held,
-  type PaymentIntent,
-  type PreparedTx,
-  type SweepCost,
-} from '../port/chain-adapter.ts';
+import { ChainError, type Held, type PaymentIntent, type PreparedTx, type SweepCost } from '../port/chain-adapter.ts';
 import { balanceCall, readUint } from './trc20.ts';
 import type { TronHeader } from './tron-answer.ts';
 import type { Reach, TronNode } from './tron-node.ts';
@@ -58,7 +51,11 @@ interface Plan {
 interface Terms {
   readonly prices: TronPrices;
   readonly held: Held;
+  readonly askSecond: AskSecond;
 }
+
+/** Puts a question to a node of another operator; null while none answers. */
+export type AskSecond = <T>(question: (second: TronNode) => Promise<T>) => Promise<T | null>;
 
 /** A token's energy may grow until its block: its penalty follows the load of its contract. */
 const energyMargin = { of: 6n, in: 5n };
@@ -79,14 +76,8 @@ export class TronPreparation {
     this.#maxFee = toUnits(feeLimits?.perTransaction ?? '0', trxDecimals);
   }
 
-  /** @param isKnown Whether a second node has a block too, or there is none to ask. */
-  async prepare(
-    node: TronNode,
-    intent: PaymentIntent,
-    held: Held,
-    isKnown: (block: BlockRef) => Promise<boolean>,
-  ): Promise<PreparedTx> {
-    const { sender, head, isOwnSweep, feeLimit, fee, coins } = await this.#plan(node, intent, held);
+  async prepare(node: TronNode, intent: PaymentIntent, held: Held, askSecond: AskSecond): Promise<PreparedTx> {
+    const { sender, head, isOwnSweep, feeLimit, fee, coins } = await this.#plan(node, intent, held, askSecond);
     if (isOwnSweep && intent.amount <= fee) {
       throw refused('below_fee', `moving ${intent.amount} sun costs ${fee}`, { retryable: false });
     }
@@ -100,7 +91,8 @@ export class TronPreparation {
     // A block that no reorg removes: the transaction would die with the block that it refers to.
     const solid = await node.head('solid');
     // A transaction that refers to an invented block dies, and so would every attempt.
-    if (!(await isKnown(solid.ref))) {
+    const known = await askSecond((second) => second.header(solid.ref.height));
+    if (known !== null && known.ref.hash !== solid.ref.hash) {
       throw new NodeFault('inconsistent_chain', `names a final block ${solid.ref.height} that another node lacks`);
     }
     const reserved = reservation(sender.address, intent);
@@ -123,12 +115,12 @@ export class TronPreparation {
   }
 
   async sweepCost(node: TronNode, intent: PaymentIntent): Promise<SweepCost> {
-    const { fee, coins, isOwnSweep } = await this.#plan(node, intent, new Map());
+    const { fee, coins, isOwnSweep } = await this.#plan(node, intent, new Map(), async () => null);
     // The fee has room for more energy. What the address does not use would stay there.
     return { fee, perSource: fee, lacking: isOwnSweep || coins >= fee ? 0n : fee - coins, hasMargin: true };
   }
 
-  async #plan(node: TronNode, intent: PaymentIntent, held: Held): Promise<Plan> {
+  async #plan(node: TronNode, intent: PaymentIntent, held: Held, askSecond: AskSecond): Promise<Plan> {
     const { network } = this.#options;
     if (intent.tag !== null) throw refused('no_tags', `${network.chain} has no tags`, { retryable: false });
     const sender = await this.#sender(intent);
@@ -143,7 +135,7 @@ export class TronPreparation {
       const has = `${sender.address} has ${tokens} of ${intent.amount} of ${intent.contract}`;
       throw refused('insufficient_funds', has);
     }
-    const terms: Terms = { prices: await node.prices(), held };
+    const terms: Terms = { prices: await node.prices(), held, askSecond };
     const { feeLimit, fee } =
       intent.contract === null
         ? { feeLimit: 0n, fee: await this.#coinFee(node, sender, intent, terms) }
@@ -166,27 +158,32 @@ export class TronPreparation {
     terms: Terms,
   ): Promise<{ readonly feeLimit: bigint; readonly fee: bigint }> {
     const tx = txOf(sender, intent);
-    const energy = await this.#energy(node, intent, tx);
-    const { energy: price, maxFeeLimit } = terms.prices;
-    const feeLimit = (energy * price * energyMargin.of) / energyMargin.in;
-    if (feeLimit > maxFeeLimit) throw refused('would_fail', 'the token takes more energy than the chain allows');
+    const own = (await tryTransfer(node, tx)) * terms.prices.energy;
+    const toNew = intent.from === null ? await this.#energyToNew(node, tx, terms) : 0n;
+    const feeLimit = ((toNew > own ? toNew : own) * energyMargin.of) / energyMargin.in;
+    if (feeLimit > terms.prices.maxFeeLimit) {
+      throw refused('would_fail', 'the token takes more energy than the chain allows');
+    }
     return { feeLimit, fee: feeLimit + (await this.#bandwidthFee(node, sender, tx, terms)) };
   }
 
   /**
-   * The energy of a token's transfer. For a payout it is at least that of one to a new holder,
-   * which costs twice as much. The recipient may have moved its tokens on before the payout's
-   * block.
+   * What the energy of a payout to a new holder costs, which is twice that to another one. The
+   * recipient may have moved its tokens on before the payout's block. The higher of two nodes'
+   * answers counts: with too little energy each payout would fail.
    */
-  async #energy(node: TronNode, { from }: PaymentIntent, tx: ReturnType<typeof txOf>): Promise<bigint> {
-    const energy = await tryTransfer(node, tx);
-    if (from !== null) return energy;
-    const toNew = await tryTransfer(node, { ...tx, to: newHolder() }).catch((error: unknown) => {
-      // Some tokens move to the holders of a list only.
-      if (error instanceof ChainError && error.isOfChain) return 0n;
-      throw error;
-    });
-    return toNew > energy ? toNew : energy;
+  async #energyToNew(node: TronNode, tx: ReturnType<typeof txOf>, { prices, askSecond }: Terms): Promise<bigint> {
+    const transfer = { ...tx, to: newHolder() };
+    const [one, other] = await Promise.all([
+      tryTransfer(node, transfer).catch((error: unknown) => {
+        // Some tokens move to the holders of a list only.
+        if (error instanceof ChainError && error.isOfChain) return 0n;
+        throw error;
+      }),
+      askSecond(async (second) => (await tryTransfer(second, transfer)) * (await second.prices()).energy),
+    ]);
+    const own = one * prices.energy;
+    return other !== null && other > own ? other : own;
   }
 
   /**
