@@ -324,10 +324,7 @@ export class TronAdapter implements ChainAdapter {
   }
 
   #prepare(node: TronNode, intent: PaymentIntent, held: Held): Promise<PreparedTx> {
-    return this.#preparation.prepare(node, intent, held, async ({ height, hash }) => {
-      const header = await this.#askSecond(node, (second) => second.header(height));
-      return header === null || header.ref.hash === hash;
-    });
+    return this.#preparation.prepare(node, intent, held, (question) => this.#askSecond(node, question));
   }
 
   /**

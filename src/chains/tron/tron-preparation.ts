@@ -3,14 +3,7 @@ import type { OwnAddresses } from '../addresses/own-addresses.ts';
 import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks/networks.ts';
 import { NodeFault } from '../nodes/node-answer.ts';
 import { refuseStalled } from '../nodes/stalled.ts';
-import {
-  type BlockRef,
-  ChainError,
-  type Held,
-  type PaymentIntent,
-  type PreparedTx,
-  type SweepCost,
-} from '../port/chain-adapter.ts';
+import { ChainError, type Held, type PaymentIntent, type PreparedTx, type SweepCost } from '../port/chain-adapter.ts';
 import { balanceCall, readUint } from './trc20.ts';
 import type { TronHeader } from './tron-answer.ts';
 import type { Reach, TronNode } from './tron-node.ts';
@@ -58,7 +51,11 @@ interface Plan {
 interface Terms {
   readonly prices: TronPrices;
   readonly held: Held;
+  readonly askSecond: AskSecond;
 }
+
+/** Puts a question to a node of another operator; null while none answers. */
+export type AskSecond = <T>(question: (second: TronNode) => Promise<T>) => Promise<T | null>;
 
 /** A token's energy may grow until its block: its penalty follows the load of its contract. */
 const energyMargin = { of: 6n, in: 5n };
@@ -79,17 +76,11 @@ export class TronPreparation {
     this.#maxFee = toUnits(feeLimits?.perTransaction ?? '0', trxDecimals);
   }
 
-  /** @param isKnown Whether a second node has a block too, or there is none to ask. */
-  async prepare(
-    node: TronNode,
-    intent: PaymentIntent,
-    held: Held,
-    isKnown: (block: BlockRef) => Promise<boolean>,
-  ): Promise<PreparedTx> {
+  async prepare(node: TronNode, intent: PaymentIntent, held: Held, askSecond: AskSecond): Promise<PreparedTx> {
     // A block that no reorg removes: the transaction would die with the block that it refers to.
     const asked = node.head('solid');
     asked.catch(() => {});
-    const { sender, head, isOwnSweep, feeLimit, fee, coins } = await this.#plan(node, intent, held);
+    const { sender, head, isOwnSweep, feeLimit, fee, coins } = await this.#plan(node, intent, held, askSecond);
     if (isOwnSweep && intent.amount <= fee) {
       throw refused('below_fee', `moving ${intent.amount} sun costs ${fee}`, { retryable: false });
     }
@@ -102,7 +93,8 @@ export class TronPreparation {
     if (fee > this.#maxFee) throw refused('fee_above_maximum', `the fee is ${fee} sun, and max_fee ${this.#maxFee}`);
     const solid = await asked;
     // A transaction that refers to an invented block dies, and so would every attempt.
-    if (!(await isKnown(solid.ref))) {
+    const known = await askSecond((second) => second.header(solid.ref.height));
+    if (known !== null && known.ref.hash !== solid.ref.hash) {
       throw new NodeFault('inconsistent_chain', `names a final block ${solid.ref.height} that another node lacks`);
     }
     const reserved = reservation(sender.address, intent);
@@ -125,12 +117,12 @@ export class TronPreparation {
   }
 
   async sweepCost(node: TronNode, intent: PaymentIntent): Promise<SweepCost> {
-    const { fee, coins, isOwnSweep } = await this.#plan(node, intent, new Map());
+    const { fee, coins, isOwnSweep } = await this.#plan(node, intent, new Map(), async () => null);
     // The fee has room for more energy. What the address does not use would stay there.
     return { fee, perSource: fee, lacking: isOwnSweep || coins >= fee ? 0n : fee - coins, hasMargin: true };
   }
 
-  async #plan(node: TronNode, intent: PaymentIntent, held: Held): Promise<Plan> {
+  async #plan(node: TronNode, intent: PaymentIntent, held: Held, askSecond: AskSecond): Promise<Plan> {
     const { network } = this.#options;
     if (intent.tag !== null) throw refused('no_tags', `${network.chain} has no tags`, { retryable: false });
     const sender = await this.#sender(intent);
@@ -142,7 +134,7 @@ export class TronPreparation {
       means: this.#means(node, sender, intent.contract, held),
       prices: node.prices(),
     };
-    const terms = asked.prices.then((prices): Terms => ({ prices, held }));
+    const terms = asked.prices.then((prices): Terms => ({ prices, held, askSecond }));
     const fees =
       intent.contract === null
         ? this.#coinFee(node, sender, intent, terms).then((fee) => ({ feeLimit: 0n, fee }))
@@ -179,28 +171,35 @@ export class TronPreparation {
     asked: Promise<Terms>,
   ): Promise<{ readonly feeLimit: bigint; readonly fee: bigint }> {
     const tx = txOf(sender, intent);
-    const energy = await this.#energy(node, intent, tx);
-    const terms = await asked;
-    const { energy: price, maxFeeLimit } = terms.prices;
-    const feeLimit = (energy * price * energyMargin.of) / energyMargin.in;
-    if (feeLimit > maxFeeLimit) throw refused('would_fail', 'the token takes more energy than the chain allows');
-    return { feeLimit, fee: feeLimit + (await this.#bandwidthFee(node, sender, tx, terms)) };
+    const [own, toNew, { prices }] = await Promise.all([
+      tryTransfer(node, tx),
+      intent.from === null ? this.#energyToNew(node, tx, asked) : 0n,
+      asked,
+    ]);
+    const cost = own * prices.energy > toNew ? own * prices.energy : toNew;
+    const feeLimit = (cost * energyMargin.of) / energyMargin.in;
+    if (feeLimit > prices.maxFeeLimit) throw refused('would_fail', 'the token takes more energy than the chain allows');
+    return { feeLimit, fee: feeLimit + (await this.#bandwidthFee(node, sender, tx, await asked)) };
   }
 
   /**
-   * The energy of a token's transfer. For a payout it is at least that of one to a new holder,
-   * which costs twice as much. The recipient may have moved its tokens on before the payout's
-   * block.
+   * What the energy of a payout to a new holder costs, which is twice that to another one. The
+   * recipient may have moved its tokens on before the payout's block. The higher of two nodes'
+   * answers counts: with too little energy each payout would fail.
    */
-  async #energy(node: TronNode, { from }: PaymentIntent, tx: ReturnType<typeof txOf>): Promise<bigint> {
-    const energy = await tryTransfer(node, tx);
-    if (from !== null) return energy;
-    const toNew = await tryTransfer(node, { ...tx, to: newHolder() }).catch((error: unknown) => {
-      // Some tokens move to the holders of a list only.
-      if (error instanceof ChainError && error.isOfChain) return 0n;
-      throw error;
-    });
-    return toNew > energy ? toNew : energy;
+  async #energyToNew(node: TronNode, tx: ReturnType<typeof txOf>, asked: Promise<Terms>): Promise<bigint> {
+    const { prices, askSecond } = await asked;
+    const transfer = { ...tx, to: newHolder() };
+    const [one, other] = await Promise.all([
+      tryTransfer(node, transfer).catch((error: unknown) => {
+        // Some tokens move to the holders of a list only.
+        if (error instanceof ChainError && error.isOfChain) return 0n;
+        throw error;
+      }),
+      askSecond(async (second) => (await tryTransfer(second, transfer)) * (await second.prices()).energy),
+    ]);
+    const own = one * prices.energy;
+    return other !== null && other > own ? other : own;
   }
 
   /**

@@ -314,15 +314,16 @@ describeWithAnvil('the preparation of payments of tokens on Tron', () => {
     };
     let spent = 0n;
     // The trial tells less energy than the transfer will use: it grows until its block.
-    nodes[0].faults = {
+    const faults: TronFaults = {
       rewrite: (path, answer: Answer) => {
         if (!/wallet\/triggerconstantcontract$/.test(path)) return answer;
         spent = BigInt(answer.energy_used);
         return { ...answer, energy_used: (spent * 100n + share - 1n) / share };
       },
     };
+    for (const node of nodes) node.faults = faults;
     const prepared = await adapterOf(nodes).prepare(payment, new Map());
-    nodes[0].faults = {};
+    for (const node of nodes) node.faults = {};
     const told = (spent * 100n + share - 1n) / share;
     expect(decodePayload(prepared.payload).tx.feeLimit).toBe((told * chain.prices.energyFee * 6n) / 5n);
     const tx = await bench.sign(payment, prepared);
@@ -377,6 +378,33 @@ describeWithAnvil('the preparation of payments of tokens on Tron', () => {
     const toNew = await limitOf(intentOf());
     expect(await limitOf(intentOf({ to: holder }))).toBe(toNew);
     expect(await limitOf(intentOf({ from: [from], to: hot, amount: 1_000n }))).toBeLessThan(toNew);
+  });
+
+  it('gives energy also when one of two nodes tells too little of it, or of its price', async () => {
+    const { nodes } = bench;
+    const [one, other] = nodes;
+    const limitOf = async (asked: readonly TronNode[]): Promise<bigint> =>
+      decodePayload((await adapterOf(asked).prepare(intentOf(), new Map())).payload).tx.feeLimit;
+    const honest = await limitOf(nodes);
+    const lies: readonly TronFaults[] = [
+      { rewrite: (path, answer: Answer) => (/wallet\/trigger/.test(path) ? { ...answer, energy_used: 5 } : answer) },
+      {
+        rewrite: (path, answer: Answer) =>
+          /getchainparameters$/.test(path)
+            ? {
+                chainParameter: answer.chainParameter.map((item: Answer) =>
+                  item.key === 'getEnergyFee' ? { ...item, value: 1 } : item,
+                ),
+              }
+            : answer,
+      },
+    ];
+    for (const lie of lies) {
+      one.faults = lie;
+      expect(await limitOf([one])).toBeLessThan(honest);
+      expect(await limitOf(nodes)).toBe(honest);
+      expect(await limitOf([other, one])).toBe(honest);
+    }
   });
 
   it('refers to no block that one of two nodes invents', async () => {
