@@ -1,6 +1,6 @@
-// Orders between an Ethereum, a Litecoin and a simulated Tron while workers and the signer are killed
-// and the chains reorganise; then what the chains say of every recipient. Usage: npm run torture --
-// chains --help
+// Orders between an Ethereum, a Litecoin and a simulated Tron while workers and the signer are
+// killed and the chains reorganise; then what the chains say of every recipient. Usage:
+// npm run torture -- chains --help
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/base/clock.ts';
 import { Big, floorTo, formatDecimal, toUnits } from '../../src/base/money.ts';
@@ -459,6 +459,14 @@ function compare({ what, asset, address, units }: Due, has: bigint, { lost, paid
   else wrong.push(line);
 }
 
+/** How many deposits of each chain are there, of how many. */
+function arrivals(): Record<string, string> {
+  const names = Object.keys(chains) as ChainName[];
+  const of = (deposits: readonly Sent[], name: ChainName): number =>
+    deposits.filter(({ asset }) => asset.chain === name).length;
+  return Object.fromEntries(names.map((name) => [name, `${of(arrived, name)} of ${of(sent, name)}`]));
+}
+
 /**
  * What cannot be read from balances: payments that have not ended, and how many of which kind did.
  */
@@ -491,7 +499,8 @@ await torture.report({
   statuses: ['completed', 'refunded', 'expired', 'failed'],
   behaviours: Object.keys(behaviours),
   notes: [
-    `payments: ${shown(kinds)}; deposits ${sent.length}, on their chain ${arrived.length}, spent twice ${vanished}`,
+    `payments: ${shown(kinds)}; deposits ${sent.length}, spent twice ${vanished}`,
+    `deposits on their chain: ${shown(arrivals())}`,
   ],
   figures: { sweeps: kinds.sweep ?? 0 },
 });

@@ -36,7 +36,7 @@ export function readArguments<Name extends string, Word extends string = never>(
 }
 
 /** Counts by name, as a line. */
-export function shown(counts: Readonly<Record<string, number>>): string {
+export function shown(counts: Readonly<Record<string, number | string>>): string {
   return Object.entries(counts)
     .map(([name, count]) => `${name} ${count}`)
     .join(', ');
