@@ -215,7 +215,6 @@ describe('deposits without an order below the minimum', () => {
     );
     await gateway.deposit(order);
     await gateway.mine('XRP', 8);
-    const t0 = Date.now(); await gateway.tick(); console.log('TICK', Date.now() - t0, await scans() - steps);
     await gateway.settle(order);
     expect(await gateway.show(order)).toMatchObject({ status: 'completed' });
     expect(
