@@ -135,7 +135,7 @@ export type DepositProblem =
   | 'TOO_MANY_REFUNDS'
   /** Its tag belongs to no order. */
   | 'UNKNOWN_TAG'
-  /** It came by a kind of transaction that pays no order, whatever its tag. */
+  /** It came by a kind of transaction that pays no order, with any tag. */
   | 'UNUSUAL_KIND';
 
 /** State of a deposit. */
