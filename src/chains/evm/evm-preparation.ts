@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { minUnits } from '../../base/money.ts';
 import type { OwnAddresses } from '../addresses/own-addresses.ts';
 import { depositPath, hotWalletPath, type Network, networkOfChain } from '../networks/networks.ts';
@@ -147,19 +148,42 @@ export class EvmPreparation {
       throw refused('insufficient_funds', has);
     }
     const most = intent.contract === null ? network.maxPaymentGas : network.maxTokenGas;
-    const [estimated] = await Promise.all([
+    const [estimated, ofNewHolder] = await Promise.all([
       node.estimateGas({ from: sender.address, to, value, data }, most),
+      this.#gasOfNewHolder(node, sender, intent, most),
       intent.contract === null
         ? null
         : tryTransfer(node, sender.address, { contract: to, to: intent.to, amount: intent.amount }),
     ]);
     // The state may change before the transaction is executed; unused gas is not paid.
-    const gas = estimated <= plainGas ? plainGas : minUnits(estimated + estimated / 4n, most);
+    const needed = ofNewHolder > estimated ? ofNewHolder : estimated;
+    const gas = needed <= plainGas ? plainGas : minUnits(needed + needed / 4n, most);
     const usual = isOwnSweep ? exactPrices(market, network.maxFeePerGas) : paymentPrices(market, network.maxFeePerGas);
     const l1Fee = await this.#l1Fee(node, { nonce: 0, gas, to, value, data, ...usual, chainId: network.chainId });
     const isTokenSweep = intent.from !== null && !isOwnSweep;
     const prices = isTokenSweep ? affordable(usual, market, (coins - l1Fee) / gas) : usual;
     return { sender, nonce, isOwnSweep, to, data, gas, prices, fee: gas * prices.maxFeePerGas + l1Fee, coins };
+  }
+
+  /**
+   * The gas of the same payout to an address without the token, which is more. The recipient may
+   * move its tokens on before the payout's block, and the payout would fail at our cost. 0 for
+   * coins and sweeps, and for a token that moves to known holders only.
+   */
+  async #gasOfNewHolder(
+    node: EvmNode,
+    { address }: Sender,
+    { from, contract, amount }: PaymentIntent,
+    most: bigint,
+  ): Promise<bigint> {
+    if (from !== null || contract === null) return 0n;
+    const data = transferCall(`0x${randomBytes(20).toString('hex')}`, amount);
+    try {
+      return await node.estimateGas({ from: address, to: contract.toLowerCase(), value: 0n, data }, most);
+    } catch (error) {
+      if (error instanceof ChainError && error.isOfChain) return 0n;
+      throw error;
+    }
   }
 
   #prepared({ address, path }: Sender, fee: bigint, tx: EvmTx): PreparedTx {

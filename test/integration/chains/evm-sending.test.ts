@@ -95,6 +95,26 @@ describeWithAnvil('EvmAdapter', () => {
     });
   });
 
+  describe('a payout of a token', () => {
+    it('to a holder whose tokens leave between its preparation and its block is paid', async () => {
+      const chain = await open();
+      const holder = address();
+      await anvil.sendToken(chain.token, holder, 500n);
+      await anvil.fund(holder, ether);
+      await anvil.mine();
+      const payment = intent({ contract: chain.token, to: holder, amount: 7n });
+      const prepared = await chain.adapter.prepare(payment, new Map());
+      await anvil.rpc('anvil_impersonateAccount', holder);
+      await anvil.sendToken(chain.token, address(), 500n, { from: holder });
+      await anvil.mine();
+      const tx = await chain.sign(payment, prepared);
+      await chain.adapter.broadcast(tx);
+      await anvil.mine();
+      expect(await chain.adapter.status(tx)).toMatchObject({ state: 'mined', success: true });
+      expect(await anvil.balance(holder, chain.token)).toBe(7n);
+    });
+  });
+
   describe('replacing', () => {
     it('takes the place of a payment that waits, and only one of the two is paid', async () => {
       const chain = await open();
