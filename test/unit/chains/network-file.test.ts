@@ -240,9 +240,9 @@ describe('a fault of the file', () => {
     ['networks.litecoin.chain_id', 1, /litecoin\.chain_id is unknown/],
     ['networks.ethereum.finalty', 5, /finalty is unknown; did you mean finality\?/],
     [
-      'networks.ripple',
+      'networks.stellar',
       {},
-      /networks\.ripple cannot be live: there is no adapter for ripple; leave it out, and it is off/,
+      /networks\.stellar cannot be live: there is no adapter for stellar; leave it out, and it is off/,
     ],
     ['networks.solana', {}, /no adapter for solana/],
     ['networks.LTC', {}, /networks\.LTC is unknown.*did you mean litecoin\?/],
