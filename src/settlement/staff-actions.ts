@@ -284,15 +284,13 @@ function notPossible(detail: string): AppError {
 }
 
 async function orderOf(em: EntityManager, { action, orderId, depositId }: StaffProposal): Promise<string | null> {
-  if (action === 'assign_deposit' && depositId === undefined) {
-    throw new AppError('deposit_not_found', 'there is no such deposit');
-  }
-  if (depositId !== undefined && action !== 'assign_deposit') {
-    const deposit = await em.findOne(Deposit, { id: depositId });
-    if (!deposit || (orderId !== undefined && deposit.orderId !== orderId)) {
+  const isAssigned = action === 'assign_deposit';
+  if (depositId !== undefined || isAssigned) {
+    const deposit = depositId === undefined ? null : await em.findOne(Deposit, { id: depositId });
+    if (!deposit || (!isAssigned && orderId !== undefined && deposit.orderId !== orderId)) {
       throw new AppError('deposit_not_found', 'there is no such deposit');
     }
-    return deposit.orderId;
+    if (!isAssigned) return deposit.orderId;
   }
   if (orderId === undefined || (await em.count(Order, { id: orderId })) === 0) {
     throw new AppError('order_not_found', 'there is no such order');

@@ -377,7 +377,8 @@ async function findLost(): Promise<string[]> {
     `select t.txid, case when d.id is null then 'was never seen'
                          when d.state <> 'credited' then 'is in a block and stays ' || d.state
                          when d.problem = 'reversed' then 'is back and still counts as reversed'
-                         when d.order_id is null and d.problem is null then 'has no order and is not reported'
+                         when d.order_id is null and d.problem is null and d.amount >= c.min_amount
+                              then 'has no order and is not reported'
                          when d.order_id is not null and main.state is null and d.problem is null
                               and o.status <> 'failed' and o.held_at is null then 'was credited and nothing followed'
                          when o.deposit_id = d.id and trade.amount_from < d.amount and excess.state is null
@@ -386,6 +387,7 @@ async function findLost(): Promise<string[]> {
        from jsonb_to_recordset($1::jsonb) as s (chain text, txid text)
        join sandbox_tx t on t.chain = s.chain and t.txid = s.txid and t.state = 'mined' and t.success
        left join deposit d on d.chain = t.chain and d.txid = t.txid
+       left join currency c on c.coin = d.coin and c.network = d.network
        left join exchange_order o on o.id = d.order_id
        left join trade on trade.order_id = o.id and trade.state = 'filled'
        left join ledger_transaction unclaimed on unclaimed.kind = 'unclaimed' and unclaimed.reference = d.id::text
