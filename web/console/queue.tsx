@@ -29,6 +29,7 @@ const calm = new Set<AttentionKind>([
   'PAYOUT_LIMIT',
   'WALLET_LEVEL',
   'VENUE_UNOPENED',
+  'SMALL_DEPOSITS',
 ]);
 
 /** Kinds about the account at an exchange. */
@@ -185,6 +186,7 @@ function Subject({ item: { kind, order, partner, hold, subjectId } }: { item: It
   if (kind === 'STAFF_CHANGE_OPEN') return <Link to="/staff">Staff</Link>;
   if (kind === 'SWEEP_REFUSED') return <Link to="/chains">{subjectId}</Link>;
   if (kind === 'CHAIN_PROBLEM') return <Link to="/chains">{subjectId}</Link>;
+  if (kind === 'SMALL_DEPOSITS') return subjectId;
   if (kind === 'PAYOUT_LIMIT' || kind === 'WALLET_LEVEL') return <Link to="/money">{words(subjectId)}</Link>;
   if (atExchange.has(kind)) return <ExchangeLink>Account at the exchange</ExchangeLink>;
   return <code className="muted small">{subjectId.slice(0, 18)}</code>;

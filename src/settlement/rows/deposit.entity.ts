@@ -16,9 +16,12 @@ export type DepositState = 'mempool' | 'mined' | 'credited' | 'orphaned';
 export type DepositPurpose = 'order' | 'funding';
 
 /**
- * Why the gateway does nothing more with a deposit until staff decide. `unknown_tag`: it has no tag,
- * or one of no order. `unusual_kind`: it came by a kind of transaction that pays no order. `netted`: the deposit, or a
- * part of it, covers the order's lost deposits. It is refunded automatically once those return.
+ * Why the gateway does nothing more with a deposit until staff decide.
+ *
+ * - `unknown_tag`: it has no tag, or one of no order.
+ * - `unusual_kind`: it came by a kind of transaction that pays no order.
+ * - `netted`: the deposit, or a part of it, covers the order's lost deposits. It is refunded
+ *   automatically once those return.
  */
 export type DepositProblem =
   | 'no_refund_address'

@@ -1,21 +1,20 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
-import { sql } from '../../base/db/sql.ts';
 import { Big, fromUnits } from '../../base/money.ts';
 import type { ChainAdapter, Transfer } from '../../chains/port/chain-adapter.ts';
 import { accountOfDeposits } from '../../chains/port/deposit-account.ts';
 import { type Booking, bookAll, line, minus } from '../../ledger/ledger.ts';
-import type { CurrencyCatalogue } from '../../market/currencies/currency-catalogue.ts';
 import type { Order } from '../../orders/order.entity.ts';
 import { holdOrder } from '../../orders/order-moves.ts';
 import { Deposit, type DepositProblem } from '../rows/deposit.entity.ts';
 import { TreasuryTransfer } from '../rows/treasury-transfer.entity.ts';
-import { earlierBounds, type ScanTimes, timeBounds } from '../rules/arrival-times.ts';
+import { earlierBounds, timeBounds } from '../rules/arrival-times.ts';
 import { depositGone, depositReference, isConfirmed, markCredited } from '../rules/credit.ts';
 import { creditFunding, fundingWaits, reverseFunding } from '../rules/funding.ts';
 import type { ScannedTo } from '../rules/settling.ts';
 import type { Arrival } from './arrivals.ts';
 import { isFoundByBalance } from './deposit-parts.ts';
+import { type ArrivalRules, isSmallArrival } from './small-deposits.ts';
 
 // The changes that a scan makes to deposits. The caller holds the locks of the deposits' orders.
 
@@ -58,12 +57,6 @@ export async function orphanDeposits(
 
 /** Deposits of a chain by their keys. */
 export type KnownDeposits = Map<string, Deposit>;
-
-/** What a scan does with the arrivals of a chain. */
-export interface ArrivalRules extends ScanTimes {
-  readonly chain: string;
-  readonly catalogue: Pick<CurrencyCatalogue, 'find'>;
-}
 
 /**
  * Stores an arrival: updates the known deposit, or creates one and adds it to `known`. Returns
@@ -132,35 +125,10 @@ export function storeArrival(
   return deposit;
 }
 
-/**
- * Why staff decide about a deposit that belongs to no order. Null below the minimum of its coin:
- * strangers can send any number of such deposits, so that they are only counted.
- */
-function problemOfUnassigned({ transfer, asset }: Arrival, { catalogue }: ArrivalRules): DepositProblem | null {
-  const least = catalogue.find(asset.coin, asset.network)?.minAmount;
-  if (least !== undefined && new Big(fromUnits(transfer.amount, asset.decimals)).lt(least)) return null;
-  return transfer.doubt === 'unusual_kind' ? 'unusual_kind' : 'unknown_tag';
-}
-
-/** Whether a deposit belongs to no order and is too small for staff to be told of it alone. */
-export function isSmallUnassigned({
-  orderId,
-  purpose,
-  problem,
-}: Pick<Deposit, 'orderId' | 'purpose' | 'problem'>): boolean {
-  return orderId === null && purpose === 'order' && problem === null;
-}
-
-/** Counts small deposits without an order that came into a block, by day of UTC. */
-export async function countSmall(em: EntityManager, chain: string, deposits: number, now: Date): Promise<void> {
-  if (deposits === 0) return;
-  await sql(
-    em,
-    `insert into small_deposit_day as d (chain, day, deposits, first_at)
-     values (?, (?::timestamptz at time zone 'UTC')::date, ?, ?)
-     on conflict (chain, day) do update set deposits = d.deposits + excluded.deposits`,
-    [chain, now, deposits, now],
-  );
+/** Why staff decide about a deposit that belongs to no order. Null for one that is too small. */
+function problemOfUnassigned(arrival: Arrival, { catalogue }: ArrivalRules): DepositProblem | null {
+  if (isSmallArrival(arrival, catalogue)) return null;
+  return arrival.transfer.doubt === 'unusual_kind' ? 'unusual_kind' : 'unknown_tag';
 }
 
 /**

@@ -5,6 +5,7 @@ import type { ScanTimes } from '../rules/arrival-times.ts';
 import { isWatchedSql } from '../rules/funding.ts';
 import type { ScannedTo } from '../rules/settling.ts';
 import type { ChainLease } from '../turns/chain-lease.ts';
+import { isSmallSql } from './small-deposits.ts';
 
 /** The stored position of a chain's scan. */
 export interface ScanPosition {
@@ -53,13 +54,15 @@ export interface ScanStep {
   readonly from: Pick<ScannedTo, 'height' | 'final'>;
   readonly to: ScannedTo;
   readonly now: Date;
+  /** Whether small deposits without an order are credited by a statement of their own. */
+  readonly creditsSmall: boolean;
   /** The step stores a part of a scan, and another one ends it. Null in that one. */
   readonly part: ScanPart | null;
 }
 
 /** The step from a chain's stored position to the result of a scan. */
 export function stepOf(
-  { chain }: ChainAdapter,
+  { chain, traits }: ChainAdapter,
   { fence }: ChainLease,
   position: ScanPosition,
   { cursor, head, final = null }: ScanResult,
@@ -78,14 +81,16 @@ export function stepOf(
     from: { height: heightOf(position.cursor), final: position.final },
     to: { height, final, isAtHead, readAt: isAtHead && !isBelated ? began : readAt },
     now,
+    creditsSmall: traits.deposits === 'shared',
     part,
   };
 }
 
 /** SQL: a deposit `d` that is in a block and has its confirmations, as `isConfirmed` says. */
-const ripeSql = `d.state = 'mined' and d.height <= ? and d.height + d.confirmations_required - 1 <= ?`;
+export const ripeSql = `d.state = 'mined' and d.height <= ? and d.height + d.confirmations_required - 1 <= ?`;
 
-function ripeValues({ height, final }: Pick<ScannedTo, 'height' | 'final'>): number[] {
+/** The values that `ripeSql` binds. */
+export function ripeValues({ height, final }: Pick<ScannedTo, 'height' | 'final'>): number[] {
   return [Math.min(height, final ?? height), height];
 }
 
@@ -102,14 +107,21 @@ const isDueSql = `((coalesce(o.next_action_at <= ?, false) or o.failing_since is
  */
 const affectedSql = `
   (select 'ripe' as cause, d.id, d.order_id as "orderId" from deposit d left join exchange_order o on o.id = d.order_id
-    where d.chain = ? and ${ripeSql} and not ${isDueSql}
+    where d.chain = ? and ${ripeSql} and not ${isDueSql} and not (? and ${isSmallSql})
       and (d.purpose <> 'funding' or not ${isWatchedSql}) limit ${mostDeposits})
   union all
   (select 'lost', d.id, d.order_id from deposit d join exchange_order o on o.id = d.order_id and o.deposit_id = d.id
     where ? and d.chain = ? and d.state = 'orphaned' and o.status = 'confirming' limit ${mostDeposits})`;
 
-function affectedValues({ chain, from, to, now }: ScanStep): (string | number | boolean | Date)[] {
-  return [chain, ...ripeValues(to), now, ...ripeValues(from), to.isAtHead, chain];
+function affectedValues({ chain, from, to, now, creditsSmall }: ScanStep): (string | number | boolean | Date)[] {
+  return [chain, ...ripeValues(to), now, ...ripeValues(from), creditsSmall, to.isAtHead, chain];
+}
+
+/** SQL: whether small deposits without an order become ripe, which a step then credits. */
+const hasRipeSmallSql = `(? and exists (select from deposit d where d.chain = ? and ${ripeSql} and ${isSmallSql}))`;
+
+function hasRipeSmallValues({ chain, to, creditsSmall }: ScanStep): (string | number | boolean)[] {
+  return [creditsSmall, chain, ...ripeValues(to)];
 }
 
 /**
@@ -159,7 +171,7 @@ export async function advance(em: EntityManager, step: ScanStep, ifQuiet: boolea
           set version = version + 1, cursor_blocks = ?::jsonb, height = ?, head = ?, final_height = ?, scanned_at = ?,
               read_at = ?, rescan_from = case when ? then rescan_from end, problem = case when ? then problem end,
               unsettled_blocks = ?::jsonb
-        where chain = ? and fence = ? and version = ? ${ifQuiet ? `and not exists (${affectedSql})` : ''}
+        where chain = ? and fence = ? and version = ? ${ifQuiet ? `and not exists (${affectedSql}) and not ${hasRipeSmallSql}` : ''}
        returning chain, height
      ), counted as (
        update exchange_order o set deposit_confirmations = moved.height - d.height + 1
@@ -182,7 +194,7 @@ export async function advance(em: EntityManager, step: ScanStep, ifQuiet: boolea
       chain,
       fence,
       version.toString(),
-      ...(ifQuiet ? affectedValues(step) : []),
+      ...(ifQuiet ? [...affectedValues(step), ...hasRipeSmallValues(step)] : []),
       now,
       ...ripeValues(from),
     ],

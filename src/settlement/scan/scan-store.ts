@@ -35,11 +35,8 @@ import {
   summed,
 } from './arrivals.ts';
 import {
-  type ArrivalRules,
-  countSmall,
   creditUnassignedDeposits,
   dropDeposits,
-  isSmallUnassigned,
   type KnownDeposits,
   orphanDeposits,
   storeArrival,
@@ -50,12 +47,24 @@ import {
   advance,
   affectedDeposits,
   mostDeposits,
+  ripeSql,
+  ripeValues,
   type ScanPart,
   type ScanPosition,
   type ScanStep,
   type StepCause,
   stepOf,
 } from './scan-step.ts';
+import {
+  type ArrivalRules,
+  countSmall,
+  creditSmall,
+  isSmallArrival,
+  isSmallDeposit,
+  mostSmall,
+  storedKeys,
+  storeSmall,
+} from './small-deposits.ts';
 
 export interface ScanStoreOptions {
   readonly orm: MikroORM;
@@ -115,6 +124,8 @@ interface Part {
   readonly undone: readonly string[];
   readonly gone: readonly string[];
   readonly arrivals: readonly Arrival[];
+  /** New ones without an order, below the minimum. */
+  readonly small: readonly Arrival[];
   readonly leftOut: readonly LeftOut[];
   readonly outputs: readonly FoundOutput[];
   readonly spends: readonly FoundSpend[];
@@ -127,7 +138,10 @@ interface StepEnd {
   readonly more: ReadonlySet<StepCause>;
 }
 
-const nothing: Part = { undone: [], gone: [], arrivals: [], leftOut: [], outputs: [], spends: [], change: [] };
+const nothing: Part = {
+  ...{ undone: [], gone: [], arrivals: [], small: [], leftOut: [] },
+  ...{ outputs: [], spends: [], change: [] },
+};
 
 /**
  * Stores what scans found: deposits, the order moves that follow at once, and the cursor.
@@ -174,18 +188,21 @@ export class ScanStore {
       if (await advance(orm.em.fork(), step, true)) return { waiting: before.waiting, version: position.version + 1n };
     }
     const change = await changeByHand(orm.em.fork(), adapter.chain, found.own, spends);
-    const { arrivals, leftOut } = await this.#arrivals(adapter.chain, {
+    const { arrivals, small, leftOut } = await this.#arrivals(adapter, {
       ...found,
       own: found.own.filter(({ transfer }) => !change.has(transfer.key)),
     });
     const outputs = adapter.traits.ledger === 'outputs' ? outputsOf(found.own) : [];
-    const whole: Part = { undone, gone: [...found.gone], arrivals, leftOut, outputs, spends, change: [...change] };
-    const isSmall =
-      Math.max(arrivals.length, outputs.length) <= maxTransfers && !(await this.#hasMany(adapter, undone));
-    let end = isSmall ? await this.#tryWhole(scan, result, whole) : null;
+    const kept = { arrivals, small, leftOut, outputs, spends };
+    const whole: Part = { undone, gone: [...found.gone], ...kept, change: [...change] };
+    const isOfOneStep =
+      Math.max(arrivals.length, outputs.length) <= maxTransfers &&
+      small.length <= mostSmall &&
+      !(await this.#hasMany(adapter, undone));
+    let end = isOfOneStep ? await this.#tryWhole(scan, result, whole) : null;
     if (end === null) {
       await this.#storeParts(scan, result, whole, before.unsettled);
-      end = await this.#step(scan, result, { ...whole, arrivals: [], outputs: [] });
+      end = await this.#step(scan, result, { ...whole, arrivals: [], small: [], outputs: [] });
     }
     for (let round = 0; end.more.size > 0 && round < maxRounds; round++) {
       const same = { ...result, orphaned: [], blocks: [] };
@@ -230,14 +247,17 @@ export class ScanStore {
   async #storeParts(
     scan: Scan,
     result: ScanResult,
-    { undone, arrivals, outputs }: Part,
+    { undone, arrivals, small, outputs }: Part,
     before: readonly string[],
   ): Promise<void> {
     scan.touched = new Set();
     const orphaned = new Set(result.orphaned.map(({ hash }) => hash));
     const window = scan.position.cursor.window.filter(({ hash }) => !orphaned.has(hash));
     const to = { ...result, orphaned: [], blocks: [], cursor: { window } };
-    const found = [...arrivals.map(({ block }) => block?.hash), ...outputs.map(({ blockHash }) => blockHash)];
+    const found = [
+      ...[...arrivals, ...small].map(({ block }) => block?.hash),
+      ...outputs.map(({ blockHash }) => blockHash),
+    ];
     // A belated block is final, and the cursor is above it.
     const hashes = scan.look.isBelated ? [] : found.filter((hash) => hash !== undefined);
     const part: ScanPart = { unsettled: [...new Set([...before, ...undone, ...hashes])] };
@@ -248,6 +268,7 @@ export class ScanStore {
     for (const some of inGroups(paymentsOf(arrivals), maxTransfers)) {
       await this.#storePayments(scan, to, some, part, failed);
     }
+    for (const some of inGroups(small, mostSmall)) await this.#storeSmall(scan, to, some, part, failed);
     // Before the end, so that a process that ends here repeats the scan.
     await this.#wakeTouched(scan);
     if (failed.length > 0) throw failed[0];
@@ -321,15 +342,40 @@ export class ScanStore {
     }
   }
 
+  /** Stores small deposits in one transaction, or as all others where that fails. */
+  async #storeSmall(
+    scan: Scan,
+    to: ScanResult,
+    small: readonly Arrival[],
+    part: ScanPart,
+    failed: unknown[],
+  ): Promise<void> {
+    try {
+      await this.#step(scan, to, { ...nothing, small }, part);
+    } catch (error) {
+      if (!isDivisible(error)) throw error;
+      for (const some of inGroups(paymentsOf(small), maxTransfers)) {
+        await this.#storePayments(scan, to, some, part, failed);
+      }
+    }
+  }
+
   /** The arrivals that can be stored, and the transfers that cannot. */
   async #arrivals(
-    chain: string,
+    { chain, traits }: ChainAdapter,
     { own, mended }: Found,
-  ): Promise<{ readonly arrivals: readonly Arrival[]; readonly leftOut: readonly LeftOut[] }> {
+  ): Promise<Pick<Part, 'arrivals' | 'small' | 'leftOut'>> {
     const { orm, tools } = this.#options;
     const found = await findArrivals(orm.em.fork(), tools.catalogue, chain, own);
+    const sound = found.filter((arrival) => whyLeftOut(arrival) === null);
+    // Only a shared address takes transfers without an order.
+    const isSmall = (arrival: Arrival): boolean =>
+      traits.deposits === 'shared' && arrival.block !== null && isSmallArrival(arrival, tools.catalogue);
+    const known = await storedKeys(orm.em.fork(), chain, sound.filter(isSmall));
+    const isNewSmall = (arrival: Arrival): boolean => isSmall(arrival) && !known.has(arrival.transfer.key);
     return {
-      arrivals: found.filter((arrival) => whyLeftOut(arrival) === null),
+      arrivals: sound.filter((arrival) => !isNewSmall(arrival)),
+      small: sound.filter(isNewSmall),
       leftOut: [
         ...mended.map((sighting) => leftOutOf(sighting, 'bad_text')),
         ...found.flatMap((arrival) => {
@@ -389,7 +435,7 @@ export class ScanStore {
     em: EntityManager,
     { adapter, look: times, touched }: Scan,
     step: ScanStep,
-    { undone, gone, arrivals, leftOut: others, outputs, spends, change }: Part,
+    { undone, gone, arrivals, small, leftOut: others, outputs, spends, change }: Part,
   ): Promise<StepEnd> {
     const { log, tools } = this.#options;
     const { chain, to, now } = step;
@@ -425,11 +471,11 @@ export class ScanStore {
       stored.flatMap((deposit) => (deposit.chain === chain ? [[deposit.key, deposit] as const] : [])),
     );
     const sums: StoredPayment[] = [];
-    let small = 0;
+    let newSmall = 0;
     for (const arrival of found) {
       const isFirst = (byKey.get(arrival.transfer.key)?.minedAt ?? null) === null;
       const deposit = storeArrival(em, byKey, arrival, look);
-      if (isFirst && deposit?.minedAt && isSmallUnassigned(deposit)) small += 1;
+      if (isFirst && deposit?.minedAt && isSmallDeposit(deposit)) newSmall += 1;
       if (deposit === null) leftOut.push(leftOutOf(arrival, 'changed'));
       else if (arrival.parts !== undefined) sums.push({ deposit, parts: arrival.parts });
     }
@@ -439,7 +485,11 @@ export class ScanStore {
     await creditUnassignedDeposits(em, adapter, deposits, to, now);
     await em.flush();
     await storeParts(em, sums);
-    await countSmall(em, chain, small, now);
+    await countSmall(em, chain, newSmall, now);
+    await storeSmall(em, small, look);
+    const credited = step.creditsSmall
+      ? await creditSmall(em, adapter, { sql: ripeSql, values: ripeValues(to) }, now)
+      : 0;
     await endLostActions(em, orders, deposits, now);
     if (touched === null) await this.#matchOrders(em, orders, deposits, { chain, to, now });
     // The orders of a part are due before the end of the scan, all at once.
@@ -447,7 +497,9 @@ export class ScanStore {
     else for (const { id } of orders) touched.add(id);
     await em.flush();
     // The settler decides about orders whose deposit is lost, or the next scan does.
-    return { more: touched === null ? more : new Set([...more].filter((cause) => cause !== 'lost')) };
+    const left = new Set(touched === null ? more : [...more].filter((cause) => cause !== 'lost'));
+    if (credited === mostSmall) left.add('ripe');
+    return { more: left };
   }
 
   /** Updates orders from their deposits. An order with a confirmed deposit is due at once. */

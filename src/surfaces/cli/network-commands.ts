@@ -122,9 +122,7 @@ async function checkNetwork(orm: MikroORM, network: NetworkConfig): Promise<Netw
   const nodes = await checkNodes(adapter, network);
   const isThere = nodes.some(({ head }) => head !== null);
   const wallets =
-    hotWallet === null
-      ? []
-      : await checkWallet(orm, isThere ? adapter : null, network, { address: hotWallet, tag: null });
+    hotWallet === null ? [] : await checkWallet(orm, isThere ? adapter : null, network, await adapter.hotWallet());
   return {
     nodes,
     wallets,
@@ -157,7 +155,7 @@ async function checkNodes(adapter: ChainAdapter, network: NetworkConfig): Promis
 
 /**
  * Makes a row for each coin: the wallet's balance on its chain, the ledger's balance, and the
- * current fee of a payment.
+ * current fee of a payment. A wallet that is also the address of deposits has the tag of funding.
  *
  * @param adapter Null when no node answers.
  */
@@ -173,10 +171,11 @@ async function checkWallet(
       const contract = coin.isToken ? (network.tokens.get(coin.coin) ?? null) : null;
       const unpayable = await unpayableProblem(orm, network, coin.coin);
       const booked = await bookedOf(orm, network.chain, coin.coin);
-      const row = { chain: network.chain, wallet: wallet.address, coin: coin.coin, balance: null, booked };
+      const tag = wallet.tag === null ? {} : { funding_tag: wallet.tag };
+      const row = { chain: network.chain, wallet: wallet.address, ...tag, coin: coin.coin, balance: null, booked };
       if (adapter === null) return { ...row, level: null, fee: null, problem: 'no node answers' };
       try {
-        const [units = 0n] = await adapter.balances([wallet], contract);
+        const [units = 0n] = await adapter.balances([{ address: wallet.address, tag: null }], contract);
         const fee = await feeNow(adapter, network, coin, contract, units);
         const balance = fromUnits(units, coin.decimals);
         const uncovered = await feeCoverProblem(orm, adapter, { coin, contract });

@@ -205,6 +205,7 @@ describe('deposits', () => {
       staffId: first,
       depositId: stranger?.id ?? '',
       recipient,
+      evidence: 'a message signed by the sender',
       reason: 'proven',
     } as const;
     const proposal = await staffActions.propose(asked);

@@ -110,7 +110,7 @@ describe.each([
     expect(await gateway.differences(['ripple'])).toEqual([]);
   });
 
-  it('gives no order what came by an unusual kind of transaction, whatever its tag', async () => {
+  it('gives no order what came by an unusual kind of transaction, with any tag', async () => {
     const order = await gateway.order(xrp);
     for (const tag of [order.depositTag, wallet.tag]) {
       expect(await rowOf(await arrives(tag, 500_000_000n, true))).toMatchObject({

@@ -7,6 +7,7 @@ import { encodeBase58check } from '../../../src/chains/addresses/base58check.ts'
 import { failedOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 import { StaffBrowser } from '../../support/staff/staff-browser.ts';
 import { changeStaff, enrol, newMember } from '../../support/staff/staff-client.ts';
+import { staffStates } from '../../support/staff/staff-states.ts';
 
 type Member = Awaited<ReturnType<typeof newMember>>;
 
@@ -82,6 +83,39 @@ describe('orders', () => {
       { operation: 'actionApprove', reason: 'checked', actor: { email: second.email } },
       { operation: 'orderRefund', reason: 'the user asked', actor: { email: operator.email } },
     ]);
+  });
+
+  it('get a deposit without a tag once a second member approves, and the evidence is kept', async () => {
+    const { orderId, depositId } = await staffStates(gateway, operator).untaggedDeposit();
+    const list = `query ($txid: String, $withSmall: Boolean!) {
+      unassignedDeposits(txid: $txid, withSmall: $withSmall) { edges { node { id problem payments { id } } } pageInfo { hasNextPage } } }`;
+    const ids = async (variables: object): Promise<string[]> =>
+      (await operator.data(list, { withSmall: false, ...variables })).unassignedDeposits.edges.map(
+        ({ node }: { node: { id: string } }) => node.id,
+      );
+    const [row] = await gateway.query<{ txid: string }>('select txid from deposit where id = $1', [depositId]);
+    expect(await ids({})).toEqual([depositId]);
+    expect(await ids({ txid: row?.txid.toUpperCase() })).toEqual([depositId]);
+    expect(await ids({ txid: 'another' })).toEqual([]);
+    const propose =
+      'mutation ($input: DepositAssignInput!) { depositAssign(input: $input, reason: "by the form") { id evidence order { id } deposit { id } } }';
+    const evidence = 'the sending exchange confirms the account';
+    const input = { orderId, depositId, evidence };
+    const { depositAssign } = await operator.data(propose, { input });
+    expect(depositAssign).toMatchObject({ evidence, order: { id: orderId }, deposit: { id: depositId } });
+    expect((await operator.ask(propose, { input: { ...input, evidence: '' } })).errors).toMatchObject([
+      { extensions: { kind: 'missing_field' } },
+    ]);
+    await second.data(approve, { id: depositAssign.id });
+    await gateway.tick();
+    expect(await ids({})).toEqual([]);
+    const { auditLog } = await operator.data(
+      `{ auditLog(target: "order:${orderId}") { edges { node { operation after } } } }`,
+    );
+    const entry = auditLog.edges.find(
+      ({ node }: { node: { operation: string } }) => node.operation === 'depositAssign',
+    );
+    expect(JSON.parse(entry.node.after)).toMatchObject({ depositId, evidence });
   });
 
   it('keep their state when a proposal is turned down, or was impossible', async () => {

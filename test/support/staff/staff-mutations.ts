@@ -57,6 +57,10 @@ export function staffMutations({ gateway, actor, other, states }: MutationActors
     attentionTake: async () => `(itemId: "held_order:${(await states.heldOrder()).id}")`,
     currencySwitch: async () => '(coin: "XMR", network: "XMR", switches: { isDepositEnabled: false }, reason: "x")',
     currencyTerms: async () => '(coin: "XMR", network: "XMR", terms: { minConfirmations: 9 }, reason: "x")',
+    depositAssign: async () => {
+      const { orderId, depositId } = await states.untaggedDeposit();
+      return `(input: { orderId: "${orderId}", depositId: "${depositId}", evidence: "signed" }, reason: "x")`;
+    },
     invitationWithdraw: async () => `(id: "${(await states.partnerInvitation()).invitationId}", reason: "x")`,
     keyChange: async () => `(keyId: "${await keyId()}", key: { label: "web" }, reason: "x")`,
     keyIssue: async () => `(partnerId: "${await states.partnerId()}", reason: "x")`,

@@ -18,6 +18,8 @@ export interface StaffStates {
   /** Gives an order 8 LTC that its venue has left to sell. */
   leaveUnsold(order: MadeOrder): Promise<MadeOrder>;
   heldOrder(): Promise<MadeOrder>;
+  /** An order that waits, and a credited deposit to its address without its tag. */
+  untaggedDeposit(): Promise<{ readonly orderId: string; readonly depositId: string }>;
   /** Ids of proposals of the other admin. */
   proposedRelease(order?: MadeOrder): Promise<string>;
   proposedRole(memberId?: string): Promise<string>;
@@ -65,6 +67,14 @@ export function staffStates(gateway: SettledGateway, other: Member): StaffStates
     paidIn,
     heldOrder,
     partnerId,
+    untaggedDeposit: async () => {
+      const order = await gateway.order({ coin_from: 'XRP', network_from: 'XRP', amount_from: 500 });
+      const txid = await gateway.deposit(order, { tag: null });
+      await gateway.mine('XRP', 3);
+      await gateway.tick();
+      const [deposit] = await gateway.query<{ id: string }>('select id from deposit where txid = $1', [txid]);
+      return { orderId: order.id, depositId: deposit?.id ?? '' };
+    },
     unpaidOrder: async () => {
       await gateway.settlement.sandbox.refuse('tron', addressExample('TRC20'));
       const order = await paidIn();

@@ -1,7 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Deposit } from '../../../src/settlement/rows/deposit.entity.ts';
 import type { Arrival } from '../../../src/settlement/scan/arrivals.ts';
-import { type ArrivalRules, type KnownDeposits, storeArrival } from '../../../src/settlement/scan/deposit-changes.ts';
+import { type KnownDeposits, storeArrival } from '../../../src/settlement/scan/deposit-changes.ts';
+import type { ArrivalRules } from '../../../src/settlement/scan/small-deposits.ts';
 
 const known = {
   chain: 'ethereum',

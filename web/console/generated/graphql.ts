@@ -111,6 +111,16 @@ export type DeliveryState =
   /** An attempt is before it. */
   | 'PENDING';
 
+/** A deposit of no order, and the order that gets it. */
+export type DepositAssignInput = {
+  /** The deposit. */
+  depositId: string | number;
+  /** What proves whose deposit it is, 1 to 4000 characters. */
+  evidence: string;
+  /** The order: its id or short id. */
+  orderId: string | number;
+};
+
 /** Why the gateway does nothing more with a deposit by itself. */
 export type DepositProblem =
   /** It does not cover the fee of its own refund. */
@@ -127,7 +137,7 @@ export type DepositProblem =
   | 'TOO_MANY_REFUNDS'
   /** Its tag belongs to no order. */
   | 'UNKNOWN_TAG'
-  /** It came by a kind of transaction that pays no order, whatever its tag. */
+  /** It came by a kind of transaction that pays no order, with any tag. */
   | 'UNUSUAL_KIND';
 
 /** State of a deposit. */
@@ -864,10 +874,18 @@ export type DecidedProposalsQuery = { decidedProposals: Array<{ id: string, acti
 
 export type VenueSubjectFragment = { venue: string | null, movementKind: VenueMovementKind | null, reference: string | null, coin: string | null, amount: string | null, class: VenueClass | null };
 
+export type UnassignedDepositsQueryVariables = Exact<{
+  txid?: string | null | undefined;
+  withSmall: boolean;
+}>;
+
+
+export type UnassignedDepositsQuery = { unassignedDeposits: { edges: Array<{ node: { id: string, amount: string, coin: string, network: string, txid: string, tag: string | null, state: DepositState, problem: DepositProblem | null, seenAt: string } }>, pageInfo: { hasNextPage: boolean } } };
+
 export type ProposalsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ProposalsQuery = { proposals: Array<{ id: string, action: OrderActionKind, state: OrderActionState, reason: string, address: string | null, tag: string | null, price: string | null, proposedAt: string, venue: string | null, movementKind: VenueMovementKind | null, reference: string | null, coin: string | null, amount: string | null, class: VenueClass | null, proposedBy: { id: string, email: string }, order: { id: string, shortId: string, status: OrderStatus, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, amountFromExpected: string, partner: { name: string } } | null, deposit: { id: string, amount: string, coin: string, network: string } | null, hold: { id: string, coin: string | null, network: string | null, cause: PayoutHoldCause, detail: string } | null }> };
+export type ProposalsQuery = { proposals: Array<{ id: string, action: OrderActionKind, state: OrderActionState, reason: string, evidence: string | null, address: string | null, tag: string | null, price: string | null, proposedAt: string, venue: string | null, movementKind: VenueMovementKind | null, reference: string | null, coin: string | null, amount: string | null, class: VenueClass | null, proposedBy: { id: string, email: string }, order: { id: string, shortId: string, status: OrderStatus, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, amountFromExpected: string, partner: { name: string } } | null, deposit: { id: string, amount: string, coin: string, network: string } | null, hold: { id: string, coin: string | null, network: string | null, cause: PayoutHoldCause, detail: string } | null }> };
 
 export type PartnersQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -1006,6 +1024,14 @@ export type RefundOrderMutationVariables = Exact<{
 
 
 export type RefundOrderMutation = { orderRefund: { id: string, state: OrderActionState } };
+
+export type AssignDepositMutationVariables = Exact<{
+  input: DepositAssignInput;
+  reason: string;
+}>;
+
+
+export type AssignDepositMutation = { depositAssign: { id: string, state: OrderActionState } };
 
 export type VenuePriceMutationVariables = Exact<{
   orderId: string | number;
@@ -2175,6 +2201,28 @@ export const DecidedProposalsDocument = new TypedDocumentString(`
   amount
   class
 }`) as unknown as TypedDocumentString<DecidedProposalsQuery, DecidedProposalsQueryVariables>;
+export const UnassignedDepositsDocument = new TypedDocumentString(`
+    query UnassignedDeposits($txid: String, $withSmall: Boolean!) {
+  unassignedDeposits(first: 50, txid: $txid, withSmall: $withSmall) {
+    edges {
+      node {
+        id
+        amount
+        coin
+        network
+        txid
+        tag
+        state
+        problem
+        seenAt
+      }
+    }
+    pageInfo {
+      hasNextPage
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<UnassignedDepositsQuery, UnassignedDepositsQueryVariables>;
 export const ProposalsDocument = new TypedDocumentString(`
     query Proposals {
   proposals {
@@ -2182,6 +2230,7 @@ export const ProposalsDocument = new TypedDocumentString(`
     action
     state
     reason
+    evidence
     address
     tag
     price
@@ -2773,6 +2822,14 @@ export const RefundOrderDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<RefundOrderMutation, RefundOrderMutationVariables>;
+export const AssignDepositDocument = new TypedDocumentString(`
+    mutation AssignDeposit($input: DepositAssignInput!, $reason: String!) {
+  depositAssign(input: $input, reason: $reason) {
+    id
+    state
+  }
+}
+    `) as unknown as TypedDocumentString<AssignDepositMutation, AssignDepositMutationVariables>;
 export const VenuePriceDocument = new TypedDocumentString(`
     mutation VenuePrice($orderId: ID!, $price: Decimal!, $reason: String!) {
   orderVenuePrice(orderId: $orderId, price: $price, reason: $reason) {

@@ -18,6 +18,7 @@ import {
 import { AttentionQueue, assetOf, ExchangeLink } from '../queue.tsx';
 import { Allowed, useMay, useMember } from '../session.tsx';
 import { Actions, OrderLink, Pair } from '../shared.tsx';
+import { Unassigned } from '../unassigned.tsx';
 
 type Subject = Pick<DecidedProposalsQuery['decidedProposals'][number], 'order' | 'deposit' | 'hold'> &
   VenueSubjectFragment;
@@ -101,6 +102,7 @@ function Content(): ReactNode {
           }}
         </Loaded>
       </Card>
+      <Unassigned />
       {may('actions:read') ? <Decided /> : null}
     </div>
   );
@@ -196,7 +198,7 @@ function entryOf(venue: string, { movementKind, reference, coin, amount, class: 
 function Proposal({ proposal }: { proposal: ProposalsQuery['proposals'][number] }): ReactNode {
   const member = useMember();
   const may = useMay();
-  const { action, address, price, proposedBy, proposedAt, reason } = proposal;
+  const { action, address, tag, price, evidence, deposit, order, proposedBy, proposedAt, reason } = proposal;
   return (
     <li>
       <span className="kind">
@@ -211,8 +213,11 @@ function Proposal({ proposal }: { proposal: ProposalsQuery['proposals'][number] 
           <>
             {' '}
             · to <code>{address}</code>
+            {tag ? ` with the tag ${tag}` : null}
           </>
         ) : null}
+        {order && evidence && deposit ? ` · gets ${deposit.amount} ${deposit.coin}` : null}
+        {evidence ? ` · evidence: ${evidence}` : null}
         {price ? ` · worst price ${price}` : null}
         <br />
         <span className="muted small">

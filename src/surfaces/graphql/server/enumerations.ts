@@ -54,7 +54,7 @@ export const DepositProblemEnum = enumOf<DepositProblem>(
     no_refund_address: 'It would be refunded, and the order has no refund address.',
     below_fee: 'It does not cover the fee of its own refund.',
     unknown_tag: 'Its tag belongs to no order.',
-    unusual_kind: 'It came by a kind of transaction that pays no order, whatever its tag.',
+    unusual_kind: 'It came by a kind of transaction that pays no order, with any tag.',
     refund_failed: 'Its refund can never confirm.',
     too_many_refunds:
       'Its order has reached the limit of automatic refunds of extra deposits (`MAX_REFUNDS_PER_ORDER`).',

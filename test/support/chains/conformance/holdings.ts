@@ -21,7 +21,7 @@ export function describeHoldings(bench: Bench): void {
     expect(await bench.hotBalance()).toBe(before + amount - fee);
   });
 
-  bench.test('pays from its deposits, with whatever tag they came', ['payment from deposits', 'tag'], async () => {
+  bench.test('pays from its deposits, of every tag', ['payment from deposits', 'tag'], async () => {
     const { address, tag: funding } = await bench.adapter.hotWallet();
     const { tag } = bench.chain;
     expect(funding).not.toBeNull();
