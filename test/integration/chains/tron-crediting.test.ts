@@ -412,7 +412,7 @@ describeWithAnvil('the preparation of payments of tokens on Tron', () => {
     const [one, other] = nodes;
     const invents: TronFaults = {
       rewrite: (path, answer: Answer) => {
-        if (!/walletsolidity\/getnowblock$/.test(path)) return answer;
+        if (!/walletsolidity\/getblock$/.test(path)) return answer;
         const { raw_data: raw } = answer.block_header;
         const header = {
           ...{ timeMs: raw.timestamp, txTrieRoot: raw.txTrieRoot, parent: raw.parentHash, height: raw.number },

@@ -90,10 +90,9 @@ export class HostileTron extends HostileNode {
 
   protected answer(method: string, [body]: readonly unknown[]): unknown {
     const { id_or_num, num, detail } = body as { id_or_num?: string; num?: number; detail?: boolean };
-    const block = this.#told[method === 'getnowblock' ? this.head.height : Number(id_or_num ?? num)];
+    const block = this.#told[Number(id_or_num ?? num ?? this.head.height)];
     const isThere = block !== undefined && block.header.number <= this.head.height;
     switch (method) {
-      case 'getnowblock':
       case 'getblock':
         return isThere ? blockJson(block, detail === true) : {};
       case 'gettransactioninfobyblocknum':
