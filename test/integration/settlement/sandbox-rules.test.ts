@@ -123,6 +123,47 @@ describe.each([
   });
 });
 
+describe('a deposit that staff assigned, and whose block a reorganisation removes', () => {
+  let gateway: SettledGateway;
+
+  beforeAll(async () => {
+    gateway = await startSettledGateway({ settings: { SANDBOX_RULES: 'shared' } });
+  });
+  afterAll(() => gateway?.stop());
+
+  it('is taken from its order, and given back with its block', async () => {
+    const order = await gateway.order({ coin_from: 'XRP', network_from: 'XRP', amount_from: 500 });
+    await gateway.deposit(order, { tag: null });
+    await gateway.mine('XRP', 2);
+    await gateway.tick();
+    const [deposit] = await gateway.query<{ id: string }>('select id from deposit');
+    const member = async (name: string): Promise<string> =>
+      (await gateway.staff.create(`${name}@example.com`, 'operator')).member.id;
+    const [one, other] = [await member('one'), await member('other')];
+    const { staffActions } = gateway.settlement;
+    const asked = { action: 'assign_deposit', evidence: 'signed', staffId: one, reason: 'x' } as const;
+    const { id } = await staffActions.propose({ ...asked, depositId: deposit?.id ?? '', orderId: order.id });
+    await staffActions.approve(id, other);
+    const owed = (): Promise<object[]> =>
+      gateway.query(
+        `select account, trim_scale(sum(amount))::text as amount from ledger_line
+          where network = 'XRP' and account in ('client', 'suspense') group by account having sum(amount) <> 0`,
+      );
+    expect(await owed()).toEqual([{ account: 'client', amount: '-500' }]);
+    await gateway.reorg('XRP', 2);
+    await gateway.tick();
+    expect(await gateway.query('select state, order_id from deposit')).toEqual([
+      { state: 'mempool', order_id: order.id },
+    ]);
+    expect(await owed()).toEqual([]);
+    await gateway.mine('XRP', 2);
+    await gateway.settle(order);
+    expect(await gateway.show(order)).toMatchObject({ status: 'completed' });
+    expect(await owed()).toEqual([]);
+    expect(await gateway.differences()).toEqual([]);
+  });
+});
+
 const paidInXrp = { recipient_address: addressExample('XRP') };
 
 describe('a payment whose attempts do not exclude each other', () => {
