@@ -218,7 +218,7 @@ describe('a payment whose attempts do not exclude each other', () => {
     await gateway.mine('TRC20');
     await gateway.tick();
     await mine(5);
-    expect(await attempts()).toMatchObject([{ attempt: 1, why: 'expired', problem: 'expired', wait: 120 }]);
+    expect(await attempts()).toMatchObject([{ attempt: 1, why: 'expired', problem: 'expired', wait: 150 }]);
     isLosing = false;
     for (let turn = 0; turn < 60 && (await attempts()).length === 1; turn += 1) {
       expect(await attempts()).toMatchObject([{ problem: 'expired' }]);
