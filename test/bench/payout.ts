@@ -1,5 +1,5 @@
-// How long a payout takes from the block that makes its deposit final until a node has it. The
-// rate of orders between the two coins of a simulated Tron is steady. Gateway, worker and signer run.
+// How long a payout takes from the block that makes its deposit final until a node has it. Orders
+// between the two coins of a simulated Tron come at a steady rate. Gateway, worker and signer run.
 // Usage: npm run bench -- payout --help
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

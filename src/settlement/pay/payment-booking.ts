@@ -9,8 +9,8 @@ export type Mined = Extract<TxStatus, { state: 'mined' }>;
 
 /**
  * Builds the journal entry of a payment with a final transaction. It holds the moved amount and the
- * chain's fee, or the fee alone when the transaction failed or pays no one. `gas` is the chain's own
- * coin.
+ * chain's fee, or the fee alone when the transaction failed or pays no one. `gas` is the chain's
+ * own coin.
  */
 export function bookingOfEnd(
   payment: Payment,
