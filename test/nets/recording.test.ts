@@ -53,6 +53,8 @@ const elsewhere: ReadonlySet<string> = new Set([
     'OrderAction.amount',
     'OrderAction.coin',
   ],
+  // A deposit without an order, which only `depositAssign` makes.
+  ...['DepositConnection.edges', 'DepositEdge.cursor', 'DepositEdge.node'],
   // Results of days, and what is written or read from time to time.
   ...['FixedResult.adverseBps', 'Partner.quoteAdverseBps', 'Partner.quoteCutSince', 'ApiKey.lastUsedAt'],
   ...['StatisticsStatus.behindSince', 'WebhookDelivery.nextAttemptAt'],

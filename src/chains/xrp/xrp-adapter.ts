@@ -28,6 +28,7 @@ import { XrpNode } from './xrp-node.ts';
 import { XrpPreparation } from './xrp-preparation.ts';
 import type { XrpNetwork } from './xrp-section.ts';
 import { xrpSpend } from './xrp-spend.ts';
+import type { XrpState } from './xrp-state.ts';
 import { xrpStatus } from './xrp-status.ts';
 import { xrpTraits } from './xrp-traits.ts';
 import { openXrpTx } from './xrp-tx.ts';
@@ -70,7 +71,7 @@ export class XrpAdapter implements ChainAdapter {
     this.#nodes = new Nodes({
       chain,
       nodes: nodes.map((node) => new XrpNode(new HttpNode(node, { ...rpc, numbersAsText: true, anyStatus: true }))),
-      verify: (node) => this.#verify(node),
+      verify: async (node) => void (await this.#verified(node)),
       height: async (node) => (await node.state()).head.height,
     });
     this.#preparation = new XrpPreparation({ network, hotWallet });
@@ -91,7 +92,8 @@ export class XrpAdapter implements ChainAdapter {
 
   scan(cursor: Cursor, maxBlocks: number): Promise<ScanResult> {
     return this.#nodes.ask(async (node) => {
-      const { head } = await node.state();
+      // An address may lead to another server by now.
+      const { head } = await this.#verified(node);
       refuseStalled(this.#network, Math.floor(head.timeMs / 1_000));
       const top = cursor.window.at(-1);
       if (top?.hash === head.hash) {
@@ -184,9 +186,11 @@ export class XrpAdapter implements ChainAdapter {
     }
   }
 
-  async #verify(node: XrpNode): Promise<void> {
-    const fault = serverFault(await node.state(), this.#network);
+  async #verified(node: XrpNode): Promise<XrpState> {
+    const state = await node.state();
+    const fault = serverFault(state, this.#network);
     if (fault !== null) throw new NodeFault('wrong_chain', fault);
+    return state;
   }
 }
 

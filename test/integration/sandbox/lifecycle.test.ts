@@ -571,6 +571,11 @@ const leftOut: Readonly<Record<string, string>> = {
   'a transaction that counted as dead is in a block after all': 'a sandbox is never wrong about a death',
   'two transactions of a payment moved its amount': 'a sandbox is never wrong about a death',
   'staff mark a payment failed of which transactions were signed and died': 'only staff do this',
+  'coins that come by an unusual kind of transaction, such as the rest of a deleted account':
+    'chains of the sandbox have one kind of payment',
+  'such a deposit below the minimum of its coin': 'it belongs to no order',
+  'staff assign a deposit to an order': 'only staff do this',
+  'one of two nodes alone says so (Tron)': 'chains of the sandbox have one node',
   'open orders of a partner': atCreate,
   'fixed orders of a partner in an hour and in a day': atCreate,
   'fixed orders of all partners in an hour': atCreate,

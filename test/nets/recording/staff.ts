@@ -249,6 +249,7 @@ export async function recordQueries(staff: StaffRecorder, world: World): Promise
     ['walletHistory', '', `(first: 3, ${range})`],
     ['venueHistory', '', `(first: 3, ${range})`],
     ['treasury', ''],
+    ['unassignedDeposits', '', '(first: 10)'],
     ['venueMovements', '', '(first: 10)'],
     ['venueMovements', 'of a kind', '(first: 10, venue: "binance", kind: DEPOSIT, coin: "XRP")'],
     ['apiTraffic', ''],
