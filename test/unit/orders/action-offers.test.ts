@@ -63,7 +63,7 @@ describe('an offered exchange', () => {
   it('is the market of its window at the fees of the order, for at least a hold', async () => {
     const { offers, clock } = await market();
     const offer = offers.present(floatOrder);
-    expect(offer?.terms.amountTo.toFixed()).toBe('3819.3');
+    expect(offer?.terms.amountTo.toFixed()).toBe('3817.8');
     expect((offer?.validUntil.getTime() ?? 0) - clock.now().getTime()).toBe((windowSec + holdSec) * 1000);
   });
 
@@ -125,9 +125,9 @@ describe('an offered exchange', () => {
 
   it('never falls below the smallest payout, unless the order is asked about that too', async () => {
     const { offers } = await market();
-    const least = { minAmountTo: '3819.4' };
+    const least = { minAmountTo: '3817.9' };
     expect(offers.present({ ...floatOrder, ...least })).toBeNull();
-    expect(offers.present({ ...floatOrder, minAmountTo: '3819.3' })).not.toBeNull();
+    expect(offers.present({ ...floatOrder, minAmountTo: '3817.8' })).not.toBeNull();
     expect(offers.present({ ...floatOrder, ...least, policy: { on_price_moved: 'ask' } })).not.toBeNull();
   });
 
