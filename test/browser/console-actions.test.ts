@@ -112,6 +112,17 @@ describeInBrowser('the dialogs of the console', () => {
     return `/partners/${id}`;
   };
   const orderOf = async (making: Promise<{ id: string }>): Promise<string> => `/orders/${(await making).id}`;
+  /** A deposit without the tag of its order, which `about` names. */
+  const untagged = async (path: string): Promise<string> => {
+    const { orderId } = await states.untaggedDeposit();
+    const [order] = await setup.gateway.query<{ short_id: string }>(
+      'select short_id from exchange_order where id = $1',
+      [orderId],
+    );
+    about = order?.short_id ?? '';
+    return path;
+  };
+  const newestUnassigned = (at: Page) => region('Deposits without an order')(at).getByRole('listitem').first();
   const member = async (): Promise<string> => {
     about = (await newMember(setup.gateway, 'viewer')).email;
     return '/staff';
@@ -177,6 +188,24 @@ describeInBrowser('the dialogs of the console', () => {
       values: { address: addressExample('BTC') },
       isProposal: true,
       shows: seen(addressExample('BTC')),
+    },
+    {
+      mutation: 'AssignDeposit',
+      name: 'Assign',
+      path: () => untagged('/attention'),
+      within: newestUnassigned,
+      values: async () => ({ orderId: about, evidence: 'signed by the sender' }),
+      isProposal: true,
+      shows: async () => {},
+    },
+    {
+      mutation: 'RefundOrder',
+      name: 'Return',
+      path: () => untagged('/attention'),
+      within: newestUnassigned,
+      values: { address: addressExample('XRP'), evidence: 'signed by the sender' },
+      isProposal: true,
+      shows: async () => {},
     },
     {
       mutation: 'MarkFailed',
