@@ -137,6 +137,8 @@ withRealChains(() => {
       for (let turns = 0; turns < 3; turns += 1) await gateway.wait(31);
       expect(await movements()).toEqual([]);
       await gateway.chains.anvil.setBaseFee(10n ** 9n);
+      // It was refused, and is tried again after a pause.
+      await gateway.wait(240);
       await sweep();
       await gateway.settleAll();
       expect(await movements()).toMatchObject([{ kind: 'sweep', coin: 'ETH', state: 'confirmed', amount: '0.2' }]);
