@@ -32,7 +32,8 @@ describe('PostgreSQL away', () => {
     const create = () => gateway.call('POST', '/partner/orders', { key, body: orderBody() });
     const readyz = async () => (await fetch(`${gateway.app.internalUrl}/readyz`)).status;
     const before = (await create()).json;
-    expect(await readyz()).toBe(200);
+    // Its first look at the chains may take a while.
+    while ((await readyz()) !== 200) await sleep(50);
 
     await cluster.stop();
     const refused = await create();
