@@ -416,9 +416,9 @@ async function lockChainOf(em: EntityManager, depositId: string | null): Promise
 }
 
 /**
- * Gives a deposit without an order to an order, as if it had come with its tag. The order's next
- * steps treat it as any other: by its time, its coin and its amount. It happens once, because a
- * deposit that has an order is refused.
+ * Assigns a deposit without an order to an order, as if it had come with the order's tag. The next
+ * steps judge it by its time, coin and amount. A deposit is assigned only once: one that already
+ * has an order is refused.
  */
 async function assignDeposit(settling: Settling, depositId: string | null): Promise<void> {
   const { em, order, now } = settling;

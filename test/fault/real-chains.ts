@@ -18,7 +18,8 @@ const help = `Usage: npm run torture -- chains [options]
   --kill-every-ms <n>  a worker is killed about so often, and the signer every third time; 0 for never (4000)
   --keep               keep the folder with the database and the logs
 
-Starts anvil, litecoind, two nodes of a simulated Tron, PostgreSQL, a signer, two workers and an api process from dist. Needs litecoind (Debian: apt-get
+Starts anvil, litecoind, two nodes of a simulated Tron, PostgreSQL, a signer, two workers and an
+api process from dist. Needs litecoind (Debian: apt-get
 install litecoind). The last line holds the figures. Exit code: 0 when nothing was lost, paid twice or paid wrongly.
 `;
 

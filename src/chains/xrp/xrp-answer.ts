@@ -10,7 +10,7 @@ export interface XrpLedger {
   readonly transactions: readonly XrpLedgerTx[];
 }
 
-/** A transaction of a validated ledger. No hash of ours covers what is told of it. */
+/** A transaction of a validated ledger. Its contents are not checked against a hash. */
 export interface XrpLedgerTx {
   /** In capitals. */
   readonly txid: string;

@@ -23,10 +23,10 @@ export interface ArrivalRules extends ScanTimes {
   readonly catalogue: Pick<CurrencyCatalogue, 'find'>;
 }
 
-/** SQL: a deposit `d` without an order that is too small for staff to be told of it alone. */
+/** SQL: a deposit `d` without an order, below the minimum for an attention item of its own. */
 export const isSmallSql = `d.order_id is null and d.purpose = 'order' and d.problem is null`;
 
-/** Whether a deposit belongs to no order and is too small for staff to be told of it alone. */
+/** Whether a deposit has no order and is below the minimum for an attention item of its own. */
 export function isSmallDeposit({
   orderId,
   purpose,

@@ -197,7 +197,7 @@ describe('a further attempt where attempts do not exclude each other', () => {
     await expectPaidOnce(order);
   });
 
-  it('is built anew when the signer was away until its head was old', async () => {
+  it('is built again when the signer was away until its head was too old', async () => {
     tron.isSignerAway = false;
     const order = await dying(14_001);
     tron.isSignerAway = true;

@@ -30,7 +30,7 @@ describe('the word of one node', () => {
     expect(word.above([deposit('token', 50n)])).toEqual([]);
   });
 
-  it('counts anew after a day, and not 1 ms before', () => {
+  it('resets its sum after a day, and not 1 ms earlier', () => {
     let now = 5_000;
     const word = new LoneWord(limits, () => now);
     const found = [deposit(null, 60n)];

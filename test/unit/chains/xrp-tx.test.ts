@@ -178,7 +178,7 @@ describe('signed bytes are refused', () => {
 describe('the text of an unsigned transaction', () => {
   const payload = { path: "m/44'/144'/1'/0/0", tx };
 
-  test('is read as it was written', () => {
+  test('survives encoding and decoding', () => {
     expect(decodePayload(encodePayload(payload))).toEqual(payload);
   });
 
@@ -195,7 +195,7 @@ describe('the text of an unsigned transaction', () => {
 });
 
 describe('the name of a set-up', () => {
-  test.each(['require_tag', 'tickets:1', 'tickets:40', 'tickets:250'])('%s is read as it was given', (name) => {
+  test.each(['require_tag', 'tickets:1', 'tickets:40', 'tickets:250'])('%s survives reading and naming', (name) => {
     expect(setupName(readSetup(name))).toBe(name);
   });
 

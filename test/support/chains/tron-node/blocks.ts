@@ -100,7 +100,7 @@ export class TronBlocks {
 
   /** The next block has this time in milliseconds, and those after it follow. */
   setTime(time: number): void {
-    if (time <= this.head.header.timestamp) throw new Error('the time of a block must be above that of the one before');
+    if (time <= this.head.header.timestamp) throw new Error('a block must have a later time than its parent');
     this.#nextTime = time;
   }
 

@@ -88,7 +88,7 @@ export class XrpLedgers {
   /** The next ledger closes at this time in milliseconds, and those after it follow. */
   setTime(time: number): void {
     const seconds = rippleTime(time);
-    if (seconds <= this.head.header.close_time) throw new Error('a ledger must close after the one before');
+    if (seconds <= this.head.header.close_time) throw new Error('a ledger must close later than its parent');
     this.#nextTime = seconds;
   }
 
