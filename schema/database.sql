@@ -118,6 +118,115 @@ create table chain_state (
   constraint chain_state_pkey PRIMARY KEY (chain)
 );
 
+create table commission_address (
+  id uuid not null,
+  partner_id uuid not null,
+  coin text not null,
+  network text not null,
+  address text not null,
+  tag text,
+  requested_at timestamp with time zone not null,
+  member_id uuid,
+  action_id uuid,
+  old_is_lost boolean not null default false,
+  effective_at timestamp with time zone not null,
+  took_effect_at timestamp with time zone,
+  cancelled_at timestamp with time zone,
+  constraint commission_address_pkey PRIMARY KEY (id),
+  constraint commission_address_action_id_fkey FOREIGN KEY (action_id) REFERENCES staff_action(id),
+  constraint commission_address_check CHECK ((num_nonnulls(member_id, action_id) = 1)),
+  constraint commission_address_check1 CHECK (((took_effect_at IS NULL) OR (cancelled_at IS NULL))),
+  constraint commission_address_member_id_fkey FOREIGN KEY (member_id) REFERENCES partner_member(id),
+  constraint commission_address_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partner(id)
+);
+CREATE INDEX commission_address_partner ON public.commission_address USING btree (partner_id, requested_at);
+CREATE UNIQUE INDEX commission_address_waiting ON public.commission_address USING btree (partner_id) WHERE ((took_effect_at IS NULL) AND (cancelled_at IS NULL));
+
+create table commission_entry (
+  id uuid not null,
+  number bigint not null,
+  partner_id uuid not null,
+  month date not null,
+  at timestamp with time zone not null,
+  kind text not null,
+  coin text not null,
+  network text not null,
+  amount numeric(38,18) not null,
+  order_id uuid,
+  from_coin text,
+  from_network text,
+  from_amount numeric(38,18),
+  from_price numeric(38,18),
+  price numeric(38,18),
+  corrects uuid,
+  action_id uuid,
+  payment_id uuid,
+  reason text,
+  constraint commission_entry_pkey PRIMARY KEY (id),
+  constraint commission_entry_action_id_fkey FOREIGN KEY (action_id) REFERENCES staff_action(id),
+  constraint commission_entry_amount_check CHECK ((amount <> (0)::numeric)),
+  constraint commission_entry_check CHECK (((kind = 'accrual'::text) = (order_id IS NOT NULL))),
+  constraint commission_entry_check1 CHECK (((kind = 'payment'::text) = (payment_id IS NOT NULL))),
+  constraint commission_entry_check2 CHECK (((kind = 'correction'::text) = (action_id IS NOT NULL))),
+  constraint commission_entry_check3 CHECK ((num_nulls(from_coin, from_network, from_amount, from_price, price) = ANY (ARRAY[0, 5]))),
+  constraint commission_entry_corrects_fkey FOREIGN KEY (corrects) REFERENCES commission_entry(id),
+  constraint commission_entry_from_amount_check CHECK ((from_amount > (0)::numeric)),
+  constraint commission_entry_from_price_check CHECK ((from_price > (0)::numeric)),
+  constraint commission_entry_kind_check CHECK ((kind = ANY (ARRAY['accrual'::text, 'conversion'::text, 'correction'::text, 'payment'::text]))),
+  constraint commission_entry_number_key UNIQUE (number),
+  constraint commission_entry_order_id_fkey FOREIGN KEY (order_id) REFERENCES exchange_order(id),
+  constraint commission_entry_partner_id_month_fkey FOREIGN KEY (partner_id, month) REFERENCES commission_statement(partner_id, month),
+  constraint commission_entry_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payment(id),
+  constraint commission_entry_price_check CHECK ((price > (0)::numeric)),
+  constraint commission_entry_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 1000)))
+);
+CREATE UNIQUE INDEX commission_entry_action ON public.commission_entry USING btree (action_id) WHERE (kind = 'correction'::text);
+CREATE INDEX commission_entry_month ON public.commission_entry USING btree (partner_id, month, number);
+CREATE UNIQUE INDEX commission_entry_order ON public.commission_entry USING btree (order_id) WHERE (kind = 'accrual'::text);
+CREATE UNIQUE INDEX commission_entry_payment ON public.commission_entry USING btree (payment_id) WHERE (kind = 'payment'::text);
+CREATE TRIGGER commission_entry_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.commission_entry FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER commission_entry_open BEFORE INSERT ON public.commission_entry FOR EACH ROW EXECUTE FUNCTION refuse_closed_month();
+
+create table commission_statement (
+  partner_id uuid not null,
+  month date not null,
+  coin text not null,
+  network text not null,
+  state text not null default 'open'::text,
+  closed_at timestamp with time zone,
+  figures jsonb,
+  orders integer,
+  sha256 text,
+  due numeric(38,18),
+  payment_id uuid,
+  attempts integer not null default 0,
+  problem text,
+  held_at timestamp with time zone,
+  hold_reason text,
+  approved_at timestamp with time zone,
+  paid_at timestamp with time zone,
+  constraint commission_statement_pkey PRIMARY KEY (partner_id, month),
+  constraint commission_statement_attempts_check CHECK ((attempts >= 0)),
+  constraint commission_statement_check CHECK (((state = 'open'::text) = (closed_at IS NULL))),
+  constraint commission_statement_check1 CHECK ((num_nulls(closed_at, figures, orders, sha256) = ANY (ARRAY[0, 4]))),
+  constraint commission_statement_check2 CHECK (((state = ANY (ARRAY['payable'::text, 'paid'::text])) = (due IS NOT NULL))),
+  constraint commission_statement_check3 CHECK (((state = 'paid'::text) = (paid_at IS NOT NULL))),
+  constraint commission_statement_check4 CHECK (((held_at IS NULL) = (hold_reason IS NULL))),
+  constraint commission_statement_due_check CHECK ((due > (0)::numeric)),
+  constraint commission_statement_hold_reason_check CHECK (((length(hold_reason) >= 1) AND (length(hold_reason) <= 1000))),
+  constraint commission_statement_month_check CHECK ((month = (date_trunc('month'::text, (month)::timestamp without time zone))::date)),
+  constraint commission_statement_orders_check CHECK ((orders >= 0)),
+  constraint commission_statement_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partner(id),
+  constraint commission_statement_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payment(id),
+  constraint commission_statement_payment_id_key UNIQUE (payment_id),
+  constraint commission_statement_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
+  constraint commission_statement_state_check CHECK ((state = ANY (ARRAY['open'::text, 'closed'::text, 'rolled'::text, 'payable'::text, 'paid'::text])))
+);
+CREATE INDEX commission_statement_month ON public.commission_statement USING btree (month, partner_id);
+CREATE INDEX commission_statement_open ON public.commission_statement USING btree (month) WHERE (state = 'open'::text);
+CREATE INDEX commission_statement_payable ON public.commission_statement USING btree (closed_at) WHERE (state = 'payable'::text);
+CREATE TRIGGER commission_statement_keep BEFORE DELETE OR UPDATE ON public.commission_statement FOR EACH ROW EXECUTE FUNCTION keep_commission_statement();
+
 create table currency (
   id uuid not null,
   coin text not null,
@@ -375,6 +484,15 @@ create table fixed_turnover (
   constraint fixed_turnover_usd_check CHECK ((usd > (0)::numeric))
 );
 CREATE INDEX fixed_turnover_slot ON public.fixed_turnover USING btree (slot);
+
+create table fixed_turnover_all (
+  slot timestamp with time zone not null,
+  usd numeric(38,18) not null,
+  room numeric(38,18) not null,
+  constraint fixed_turnover_all_pkey PRIMARY KEY (slot),
+  constraint fixed_turnover_all_room CHECK ((usd <= room)),
+  constraint fixed_turnover_all_usd_check CHECK ((usd > (0)::numeric))
+);
 
 create table history_turn (
   only_row boolean not null default true,
@@ -823,7 +941,7 @@ create table payment (
   constraint payment_check2 CHECK (((state = ANY (ARRAY['confirmed'::text, 'dead'::text])) = (next_action_at IS NULL))),
   constraint payment_deposit_id_fkey FOREIGN KEY (deposit_id) REFERENCES deposit(id),
   constraint payment_fee_charged_check CHECK ((fee_charged >= (0)::numeric)),
-  constraint payment_kind_check CHECK ((kind = ANY (ARRAY['payout'::text, 'refund'::text, 'sweep'::text, 'gas'::text, 'setup'::text]))),
+  constraint payment_kind_check CHECK ((kind = ANY (ARRAY['payout'::text, 'refund'::text, 'sweep'::text, 'gas'::text, 'setup'::text, 'commission'::text]))),
   constraint payment_leg_check CHECK ((leg = ANY (ARRAY['main'::text, 'excess'::text]))),
   constraint payment_order_check CHECK (
 CASE kind
@@ -1187,34 +1305,45 @@ create table staff_action (
   amount numeric(38,18),
   class text,
   evidence text,
+  partner_id uuid,
+  month date,
+  network text,
+  corrects uuid,
+  old_is_lost boolean not null default false,
   constraint staff_action_pkey PRIMARY KEY (id),
-  constraint staff_action_action_check CHECK ((action = ANY (ARRAY['refund'::text, 'retry_payout'::text, 'mark_failed'::text, 'hold'::text, 'release'::text, 'venue_price'::text, 'resume_payouts'::text, 'venue_opening'::text, 'venue_classify'::text, 'assign_deposit'::text]))),
+  constraint staff_action_action_check CHECK ((action = ANY (ARRAY['refund'::text, 'retry_payout'::text, 'mark_failed'::text, 'hold'::text, 'release'::text, 'venue_price'::text, 'resume_payouts'::text, 'venue_opening'::text, 'venue_classify'::text, 'assign_deposit'::text, 'commission_hold'::text, 'commission_release'::text, 'commission_correct'::text, 'commission_pay'::text, 'commission_address'::text]))),
   constraint staff_action_amount_check CHECK ((amount <> (0)::numeric)),
   constraint staff_action_assignment CHECK (((action <> 'assign_deposit'::text) OR (num_nonnulls(order_id, deposit_id, evidence) = 3))),
   constraint staff_action_check1 CHECK (((state = 'proposed'::text) = (decided_at IS NULL))),
-  constraint staff_action_check2 CHECK (((state <> 'done'::text) OR (action = ANY (ARRAY['mark_failed'::text, 'hold'::text])) OR (decided_by IS DISTINCT FROM proposed_by))),
   constraint staff_action_check3 CHECK (((action = 'venue_price'::text) = (price IS NOT NULL))),
   constraint staff_action_class CHECK (
 CASE action
     WHEN 'venue_classify'::text THEN ((class IS NOT NULL) AND ((reference IS NULL) = (movement_kind IS NULL)) AND ((reference IS NULL) = ((coin IS NOT NULL) AND (amount IS NOT NULL))))
     WHEN 'venue_opening'::text THEN (num_nonnulls(class, movement_kind, coin, amount) = 0)
-    ELSE (num_nonnulls(class, movement_kind, reference, coin, amount) = 0)
+    WHEN 'commission_correct'::text THEN ((num_nonnulls(coin, network, amount) = 3) AND (num_nonnulls(class, movement_kind, reference, month) = 0))
+    WHEN 'commission_address'::text THEN ((num_nonnulls(coin, network, address) = 3) AND (num_nonnulls(class, movement_kind, reference, amount, month) = 0))
+    ELSE (num_nonnulls(class, movement_kind, reference, coin, amount, network) = 0)
 END),
   constraint staff_action_class_check CHECK ((class = ANY (ARRAY['capital'::text, 'trading'::text, 'cost'::text]))),
+  constraint staff_action_corrects_fkey FOREIGN KEY (corrects) REFERENCES commission_entry(id),
   constraint staff_action_decided_by_fkey FOREIGN KEY (decided_by) REFERENCES staff_member(id),
   constraint staff_action_deposit_id_fkey FOREIGN KEY (deposit_id) REFERENCES deposit(id),
   constraint staff_action_evidence_check CHECK (((length(evidence) >= 1) AND (length(evidence) <= 4000))),
   constraint staff_action_hold_id_fkey FOREIGN KEY (hold_id) REFERENCES payout_hold(id),
+  constraint staff_action_month CHECK (((action = ANY (ARRAY['commission_hold'::text, 'commission_release'::text, 'commission_pay'::text])) = (month IS NOT NULL))),
   constraint staff_action_order_id_fkey FOREIGN KEY (order_id) REFERENCES exchange_order(id),
+  constraint staff_action_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partner(id),
   constraint staff_action_price_check CHECK ((price > (0)::numeric)),
   constraint staff_action_proposed_by_fkey FOREIGN KEY (proposed_by) REFERENCES staff_member(id),
   constraint staff_action_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 1000))),
+  constraint staff_action_second_member CHECK (((state <> 'done'::text) OR (action = ANY (ARRAY['mark_failed'::text, 'hold'::text, 'commission_hold'::text])) OR (decided_by IS DISTINCT FROM proposed_by))),
   constraint staff_action_state_check CHECK ((state = ANY (ARRAY['proposed'::text, 'done'::text, 'rejected'::text]))),
   constraint staff_action_subject CHECK (
 CASE
-    WHEN (action = 'resume_payouts'::text) THEN ((hold_id IS NOT NULL) AND (venue IS NULL) AND (order_id IS NULL) AND (deposit_id IS NULL))
-    WHEN (action = ANY (ARRAY['venue_opening'::text, 'venue_classify'::text])) THEN ((venue IS NOT NULL) AND (hold_id IS NULL) AND (order_id IS NULL) AND (deposit_id IS NULL))
-    ELSE ((hold_id IS NULL) AND (venue IS NULL) AND (num_nonnulls(order_id, deposit_id) >= 1))
+    WHEN (action = 'resume_payouts'::text) THEN ((hold_id IS NOT NULL) AND (num_nonnulls(venue, order_id, deposit_id, partner_id) = 0))
+    WHEN (action = ANY (ARRAY['venue_opening'::text, 'venue_classify'::text])) THEN ((venue IS NOT NULL) AND (num_nonnulls(hold_id, order_id, deposit_id, partner_id) = 0))
+    WHEN (action ~~ like_escape('commission!_%'::text, '!'::text)) THEN ((partner_id IS NOT NULL) AND (num_nonnulls(hold_id, venue, order_id, deposit_id) = 0))
+    ELSE ((num_nonnulls(hold_id, venue, partner_id) = 0) AND (num_nonnulls(order_id, deposit_id) >= 1))
 END),
   constraint staff_action_venue_fkey FOREIGN KEY (venue) REFERENCES venue_account(venue)
 );
@@ -1224,8 +1353,9 @@ CREATE UNIQUE INDEX staff_action_open_once ON public.staff_action USING btree (a
 CASE
     WHEN (action = 'venue_classify'::text) THEN reference
     ELSE NULL::text
-END), coin) NULLS NOT DISTINCT WHERE ((state = 'proposed'::text) AND (action = ANY (ARRAY['refund'::text, 'retry_payout'::text, 'release'::text, 'venue_price'::text, 'resume_payouts'::text, 'venue_opening'::text, 'venue_classify'::text, 'assign_deposit'::text])));
+END), coin, partner_id, month) NULLS NOT DISTINCT WHERE ((state = 'proposed'::text) AND (action = ANY (ARRAY['refund'::text, 'retry_payout'::text, 'release'::text, 'venue_price'::text, 'resume_payouts'::text, 'venue_opening'::text, 'venue_classify'::text, 'assign_deposit'::text, 'commission_release'::text, 'commission_correct'::text, 'commission_pay'::text, 'commission_address'::text])));
 CREATE INDEX staff_action_order ON public.staff_action USING btree (order_id);
+CREATE INDEX staff_action_partner ON public.staff_action USING btree (partner_id) WHERE (partner_id IS NOT NULL);
 
 create table staff_change (
   id uuid not null,
@@ -1630,12 +1760,14 @@ create table webhook_delivery (
   created_at timestamp with time zone not null,
   ended_at timestamp with time zone,
   log jsonb not null default '[]'::jsonb,
+  data jsonb,
   constraint webhook_delivery_pkey PRIMARY KEY (id),
   constraint webhook_delivery_attempts_check CHECK ((attempts >= 0)),
   constraint webhook_delivery_check CHECK (((order_id IS NULL) = (seq IS NULL))),
   constraint webhook_delivery_check1 CHECK (((state = 'pending'::text) = (next_attempt_at IS NOT NULL))),
   constraint webhook_delivery_check2 CHECK (((state = 'pending'::text) = (ended_at IS NULL))),
   constraint webhook_delivery_check3 CHECK (((state = 'pending'::text) OR (leased_until IS NULL))),
+  constraint webhook_delivery_check4 CHECK (((data IS NULL) OR (order_id IS NULL))),
   constraint webhook_delivery_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoint(id),
   constraint webhook_delivery_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])))
 );
@@ -1644,7 +1776,9 @@ CREATE INDEX webhook_delivery_due ON public.webhook_delivery USING btree (endpoi
 CREATE INDEX webhook_delivery_leased ON public.webhook_delivery USING btree (endpoint_id, leased_until) WHERE (leased_until IS NOT NULL);
 CREATE INDEX webhook_delivery_newest ON public.webhook_delivery USING btree (endpoint_id, id);
 CREATE UNIQUE INDEX webhook_delivery_once ON public.webhook_delivery USING btree (endpoint_id, order_id, seq, generation) WHERE (order_id IS NOT NULL);
-CREATE INDEX webhook_delivery_test ON public.webhook_delivery USING btree (endpoint_id, id) WHERE ((state = 'pending'::text) AND (order_id IS NULL));
+CREATE UNIQUE INDEX webhook_delivery_recorded ON public.webhook_delivery USING btree (((data ->> 'event_id'::text)), endpoint_id, generation) WHERE (data IS NOT NULL);
+CREATE INDEX webhook_delivery_recorded_open ON public.webhook_delivery USING btree (endpoint_id, ((data ->> 'event_id'::text))) WHERE ((state = 'pending'::text) AND (data IS NOT NULL));
+CREATE INDEX webhook_delivery_test ON public.webhook_delivery USING btree (endpoint_id, id) WHERE ((state = 'pending'::text) AND (order_id IS NULL) AND (data IS NULL));
 
 create table webhook_endpoint (
   id uuid not null,
@@ -1699,6 +1833,8 @@ create table worker (
   seen_at timestamp with time zone not null,
   constraint worker_pkey PRIMARY KEY (id)
 );
+
+create sequence commission_entry_number_seq as bigint start 1 increment 1 minvalue 1 maxvalue 9223372036854775807;
 
 create sequence deposit_index_block as bigint start 50 increment 50 minvalue 50 maxvalue 2147483600;
 
@@ -1821,6 +1957,27 @@ begin
 end $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.keep_commission_statement()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'DELETE' then
+    raise exception 'a month of a partner stays' using errcode = 'restrict_violation';
+  end if;
+  if (new.partner_id, new.month) is distinct from (old.partner_id, old.month)
+     or old.state <> 'open' and
+        ((new.coin, new.network, new.closed_at, new.figures, new.orders, new.sha256)
+           is distinct from (old.coin, old.network, old.closed_at, old.figures, old.orders, old.sha256)
+         or old.due is not null and new.due is distinct from old.due
+         -- A balance below the minimum is paid when two members of staff say so.
+         or new.state <> old.state and (old.state, new.state) not in (('rolled', 'payable'), ('payable', 'paid'))) then
+    raise exception 'a closed month does not change' using errcode = 'restrict_violation';
+  end if;
+  return new;
+end $function$
+;
+
 CREATE OR REPLACE FUNCTION public.keep_order_action()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1885,6 +2042,20 @@ CREATE OR REPLACE FUNCTION public.refuse_change()
 AS $function$
 begin
   raise exception '% is append-only', tg_table_name using errcode = 'restrict_violation';
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION public.refuse_closed_month()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform from commission_statement where partner_id = new.partner_id and month = new.month and state = 'open'
+    for share;
+  if not found then
+    raise exception 'the month of this entry is closed' using errcode = 'restrict_violation';
+  end if;
+  return new;
 end $function$
 ;
 

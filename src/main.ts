@@ -9,6 +9,7 @@ const help = `Usage: npm start [-- --help]
 Starts the Exchange Partner Gateway. Settings come from the environment; none is needed, and .env.example explains each.
 The last line when it is ready: ready rest=<url>/api/v1 internal=<url>
 SIGTERM and SIGINT end it without cutting a request; with API_PROCESSES above 1, SIGUSR2 replaces its processes one by one.
+SIGHUP reads TLS_CERT_FILE and TLS_KEY_FILE again; without them it ends the gateway as SIGTERM does.
 Command line for partners, keys, staff, currencies and the database: npm run -s cli -- --help
 `;
 
@@ -35,7 +36,7 @@ async function main(): Promise<void> {
   const environment = wholeEnvironment();
   const config = loadConfig();
   if (config.ROLE === 'api' && config.API_PROCESSES > 1 && !group) {
-    const addresses = await runApiProcesses({ count: config.API_PROCESSES, environment });
+    const addresses = await runApiProcesses({ count: config.API_PROCESSES, environment, config });
     if (addresses) announce(addresses);
     return;
   }

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
+  cpSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -16,7 +17,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 const here = fileURLToPath(new URL('..', import.meta.url));
-/** Each surface is a folder of web with an index.html. */
+/** Each surface is a folder of web with an index.html, and so is the playground. */
 const surfaces = ['console', 'cabinet'];
 /** Smaller files are served as they are. */
 const leastBytes = 1_024;
@@ -72,7 +73,22 @@ function isCurrent(dist, wanted) {
   }
 }
 
-/** Writes a gzip and a brotli form beside each file that gains by it. */
+/**
+ * Takes the playground as it is: tools/playground.js has copied its packages. The page names the
+ * hash of all its files, so that a cached script is never older than the page.
+ */
+function copyPlayground(from, to) {
+  const isServed = (path) => !/(?:package|package-lock|record)\.json$|node_modules$/.test(path);
+  cpSync(from, to, { recursive: true, filter: (path) => isServed(path) && path !== join(from, 'packaged') });
+  cpSync(join(from, 'packaged'), to, { recursive: true, filter: isServed });
+  const release = hashOf(to, filesBelow(to)).slice(0, 16);
+  const page = readFileSync(join(to, 'index.html'), 'utf8');
+  const named = page.replaceAll(/"(\/playground\/[\w-]+\.(?:js|css))"/g, `"$1?release=${release}"`);
+  writeFileSync(join(to, 'index.html'), named);
+  writeFileSync(join(to, 'addresses.json'), '[]');
+}
+
+/** Writes a gzip and a brotli form next to each file that gains by it. */
 function compress(folder) {
   for (const path of filesBelow(folder)) {
     if (!/\.(?:js|css|svg|md)$/.test(path)) continue;
@@ -128,12 +144,13 @@ export async function buildWeb(root = here) {
         root: join(web, surface),
         base: `/${surface}/`,
         configFile: join(web, 'vite.config.ts'),
-        // Another loader writes a file beside the sources. A build at the same time would read it.
+        // Another loader writes a file next to the sources. A build at the same time would read it.
         configLoader: 'runner',
         logLevel: 'warn',
         build: { outDir: join(building, surface) },
       });
     }
+    copyPlayground(join(web, 'playground'), join(building, 'playground'));
     compress(building);
     chmodSync(building, 0o755);
     writeFileSync(join(building, recordName), JSON.stringify({ inputs: before, outputs: outputs(building) }));

@@ -66,7 +66,7 @@ export function build(root = here) {
   if (status !== 0) throw new BuildError('src does not compile');
   removeOthers(dist, Object.keys(before.sources));
   mkdirSync(dist, { recursive: true });
-  // A file of its own for each process: builds at the same time each write a complete record.
+  // A separate file for each process: builds at the same time each write a complete record.
   const own = `${recordPath}.${process.pid}`;
   writeFileSync(own, JSON.stringify({ inputs: before, outputs: outputs() }));
   renameSync(own, recordPath);

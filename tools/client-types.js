@@ -25,7 +25,7 @@ export async function gatewayTypes(url) {
   return astToString(await openapiTS(url, { exportType: true, transform: amountAsJson }));
 }
 
-/** The schema Error is exported by another name, since each program has an Error of its own. */
+/** The schema Error is exported by another name, since each program has its own Error. */
 const exportedName = (schema) => (schema === 'Error' ? 'ErrorBody' : schema);
 
 /**
@@ -40,15 +40,18 @@ export async function cabinetTypes(url, document, partnerDocument, sharedOperati
       .filter(
         ([, { operationId }]) => at < Object.keys(document.paths).length || sharedOperations.includes(operationId),
       )
-      .map(
-        ([method, { operationId }]) => `  ${operationId}: { method: '${method.toUpperCase()}', path: '${path}' },\n`,
-      ),
+      .map(([method, { operationId }]) => `  ${operationId}: '${method.toUpperCase()} ${path}',\n`),
   );
-  const comment = '/** The operations of the API: method and path. */';
+  const comment = '/** The method and the path of each operation. */';
   const source = '// Generated from cabinet-openapi.yaml and openapi.yaml by npm run generate. Do not edit.\n';
-  const events = partnerDocument.components.schemas.EventType.enum.map((name) => `  '${name}',\n`);
-  const eventTypes = `/** Every type of event. */\nexport const eventTypes = [\n${events.join('')}] as const;\n`;
-  return `${source}${astToString(types)}\n${comment}\nexport const places = {\n${rows.join('')}} as const;\n\n${eventTypes}`;
+  return `${source}${astToString(types)}\n${comment}\nexport const places = {\n${rows.join('')}} as const;\n`;
+}
+
+/** Every type of event, apart from the operations: one page of the cabinet needs them. */
+export function cabinetEvents({ components: { schemas } }) {
+  const source = '// Generated from openapi.yaml by npm run generate. Do not edit.\n';
+  const events = [...schemas.EventType.enum, ...schemas.PartnerEventType.enum].map((name) => `  '${name}',\n`);
+  return `${source}/** Every type of event. */\nexport const eventTypes = [\n${events.join('')}] as const;\n`;
 }
 
 /** Types of the contract, and a name for each schema. */
@@ -66,7 +69,7 @@ const readingPosts = ['createQuote', 'validateAddress', 'validateOrder'];
 /**
  * The row of an operation: whether a repetition does no harm, whether it takes the header
  * `Amounts`, and the members of its request that are amounts. Those are members of its query, or
- * stand at the top of its body.
+ * are at the top of its body.
  */
 function rowOf(path, method, { operationId, parameters = [], requestBody }, document) {
   const resolve = (part) =>

@@ -1,15 +1,13 @@
 // Writes the generated files, or with --check lists the stale ones. Generated are:
 // - the types of the REST contract (openapi.yaml), of its client, and of the cabinet's pages;
-// - the guides for partners, coin icons and .env.example;
+// - the guides for partners and .env.example;
 // - the order's states, the staff API's schema, the console's operations and the database's schema.
 // Builds src once it has the types of the contract.
-import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { parse } from 'yaml';
 import { buildOrExit } from './build.js';
-import { cabinetTypes, clientOperations, clientTypes, gatewayTypes } from './client-types.js';
+import { cabinetEvents, cabinetTypes, clientOperations, clientTypes, gatewayTypes } from './client-types.js';
 import { consoleOperations } from './console-operations.js';
 import { guides } from './guides.js';
 
@@ -25,12 +23,6 @@ function emit(path, text) {
     writeFileSync(url, text);
     console.log(`wrote ${path}`);
   }
-}
-
-function run(script) {
-  const args = [fileURLToPath(new URL(script, root)), ...(check ? ['--check'] : [])];
-  const { status } = spawnSync(process.execPath, args, { stdio: 'inherit', cwd: fileURLToPath(root) });
-  if (status !== 0) process.exit(status ?? 1);
 }
 
 const document = parse(readFileSync(new URL('openapi.yaml', root), 'utf8'));
@@ -57,14 +49,13 @@ emit(
   `// Generated from docs/partners by npm run generate. Do not edit.\n/** The guides for partners, in the order of the navigation. */\nexport const guides: readonly { name: string; title: string; about: string; markdown: string; html: string }[] =\n  ${JSON.stringify(guides(), null, 2)};\n`,
 );
 
-run('tools/icons.js');
-
 buildOrExit();
 const { sharedOperations } = await import(new URL('dist/accounts/members/rights.js', root).href);
 emit(
   'web/cabinet/generated/contract.ts',
   await cabinetTypes(new URL('cabinet-openapi.yaml', root), cabinetDocument, document, sharedOperations),
 );
+emit('web/cabinet/generated/event-types.ts', cabinetEvents(document));
 const { environmentExample } = await import(new URL('dist/config/environment-example.js', root).href);
 emit('.env.example', environmentExample());
 

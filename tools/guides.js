@@ -11,7 +11,9 @@ const order = [
   'whole-flow',
   'sync',
   'webhooks',
+  'commission',
   'sandbox',
+  'conventions',
   'errors',
   'going-live',
   'changelog',
@@ -32,10 +34,10 @@ const marked = new Marked({
     heading({ tokens, depth, text }) {
       return `<h${depth} id="${slug(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
     },
-    // The keyboard scrolls what is wider than the page.
     code({ text }) {
-      return `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>\n`;
+      return `<pre><code>${escapeHtml(text)}</code></pre>\n`;
     },
+    // The keyboard scrolls what is wider than the page.
     table(token) {
       const cells = (row, tag) =>
         row.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('');

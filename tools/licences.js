@@ -27,10 +27,14 @@ export function isAllowed(expression) {
   return plain.split(' OR ').some((choice) => choice.split(' AND ').every((licence) => allowed.has(licence)));
 }
 
-/** Packages without development packages, each with its licence. Null for a package without one. */
+/**
+ * Packages without development packages, and the packages of the playground, each with
+ * its licence. Null for a package without one.
+ */
 export function licences(root = new URL('..', import.meta.url)) {
-  const { packages } = JSON.parse(readFileSync(new URL('package-lock.json', root), 'utf8'));
-  return Object.entries(packages)
+  const locks = ['package-lock.json', 'web/playground/package-lock.json'];
+  return locks
+    .flatMap((lock) => Object.entries(JSON.parse(readFileSync(new URL(lock, root), 'utf8')).packages))
     .filter(([path, entry]) => path.includes('node_modules/') && !entry.dev && !entry.link)
     .map(([path, entry]) => ({
       name: `${path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)}@${entry.version}`,

@@ -18,7 +18,7 @@ ${lines.join('\n')}
 ${resting.map((status) => `  ${status} --> [*]`).join('\n')}
 \`\`\`
 
-An order that stands at ${resting.join(', ')} rests there unless one of the moves below takes it on.
+An order in ${resting.join(', ')} rests there unless one of the moves below takes it on.
 
 | from | to | cause | when |
 |---|---|---|---|

@@ -8,6 +8,9 @@ import { parseArgs } from 'node:util';
 // prose-ok: the list itself
 const hidingWords = ['nobody', 'somebody', 'whoever', 'anybody', 'whatever', 'what is left', 'those that'];
 const hiding = new RegExp(`\\b(?:${hidingWords.join('|')})\\b`, 'gi');
+// prose-ok: the list itself
+const dialectWords = ['anew', 'told of', 'at hand', 'the one before', 'of its own', 'of their own'];
+const dialect = new RegExp(`\\b(?:${dialectWords.join('|')})\\b`, 'gi');
 const maxWords = 30;
 const maxColumns = 100;
 
@@ -18,6 +21,8 @@ and schema/*.graphql, or in those paths alone, as file:line: fault.
 
   word      hides the thing that is meant: ${hidingWords.join(', ')}.
             In comments, descriptions and documents; as 'text' in quoted text of the code.
+  dialect   is not what engineers write: ${dialectWords.join(', ')}.
+            In guides, documents without decision records and changelog, and in comments of src, web and client.
   sentence  a sentence has more than ${maxWords} words. In comments and descriptions.
   width     a line has more than ${maxColumns} columns. In comments, descriptions and documents.
 
@@ -141,7 +146,18 @@ function sentences({ line, lines }) {
   return found;
 }
 
-const readers = { ts: codePieces, js: codePieces, graphql: graphqlPieces, yaml: yamlPieces, md: markdownPieces };
+const readers = {
+  ts: codePieces,
+  tsx: codePieces,
+  js: codePieces,
+  graphql: graphqlPieces,
+  yaml: yamlPieces,
+  md: markdownPieces,
+};
+const isGuide = (path) => path.endsWith('.md') && !/^(?:docs\/adr\/|CHANGELOG)/.test(path);
+const isShipped = (path) =>
+  /^(?:src|web|client)\/.*\.[jt]sx?$/.test(path) && !path.startsWith('src/base/db/migrations/');
+const mayBeDialect = (path, kind) => !(isGuide(path) || (kind === 'comment' && isShipped(path)));
 const isGenerated = (path) =>
   /^(?:(?:client\/)?src\/generated|web\/(?:console|cabinet)\/generated|schema)\//.test(path);
 
@@ -161,6 +177,9 @@ export function proseFaults(path, source) {
           kind: piece.kind === 'text' ? 'text' : 'word',
           what: `'${word}' hides the thing that is meant`,
         });
+      }
+      for (const [word] of mayBeDialect(path, piece.kind) ? [] : plain.matchAll(dialect)) {
+        found.push({ line, kind: 'dialect', what: `'${word}' is dialect` });
       }
       const columns = [...(all[line - 1] ?? '')].length;
       const mayBeWide = ['text', 'table'].includes(piece.kind) || isGenerated(path) || directive.test(text);
@@ -185,14 +204,14 @@ function proseFiles(root, paths) {
     encoding: 'utf8',
   });
   const isRead = (path) =>
-    !/^(?:(?:client\/)?src|web\/(?:console|cabinet))\/generated\//.test(path) &&
+    !/^(?:(?:client\/)?src|web\/(?:console|cabinet))\/generated\/|^web\/playground\/packaged\//.test(path) &&
     (!path.startsWith('schema/') || path.endsWith('.graphql'));
   return listed.split('\0').filter((path) => path && isRead(path) && existsSync(`${root}/${path}`));
 }
 
 function printCounts(faults) {
   const folders = Map.groupBy(faults, ({ path }) => path.split('/').slice(0, -1).slice(0, 2).join('/') || path);
-  const kinds = ['word', 'text', 'sentence', 'width'];
+  const kinds = ['word', 'text', 'dialect', 'sentence', 'width'];
   const row = (name, figures) =>
     console.log([name.padEnd(28), ...figures.map((figure) => String(figure).padStart(9))].join(''));
   row('', kinds);

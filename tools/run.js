@@ -15,7 +15,7 @@ const allFaultTests = ['--testPathIgnorePatterns', '/node_modules/', '--testTime
  * The programs of each group by name, each with one line for --help. A group is a script of
  * package.json.
  * `build` says that the program runs dist, `env` is what it gets as NODE_ENV unless that is
- * 'production', and `args` stand before those of the caller. A group with one program of its own
+ * 'production', and `args` come before those of the caller. A group with its own single program
  * name takes no name.
  */
 export const groups = {
@@ -23,7 +23,11 @@ export const groups = {
     about: 'performance measurements; docs/performance.md explains the figures',
     whenUnnamed: 'rest',
     programs: {
-      rest: { file: 'test/bench/rest.ts', build: true, about: 'each REST endpoint, beside a server written by hand' },
+      rest: {
+        file: 'test/bench/rest.ts',
+        build: true,
+        about: 'each REST endpoint, compared with a server written by hand',
+      },
       arithmetic: { file: 'test/bench/arithmetic.ts', about: 'quotes, address checks, derivation, keys and ids' },
       partner: {
         file: 'test/bench/partner.ts',
@@ -34,10 +38,13 @@ export const groups = {
       growth: { file: 'test/bench/growth.ts', build: true, about: 'a database that grows to ten million orders' },
       partitions: { file: 'test/bench/partitions.ts', about: 'orders in one table and in partitions by month' },
       scan: { file: 'test/bench/scan.ts', about: 'reading blocks of real chains while many orders wait' },
-      hostile: { file: 'test/bench/hostile.ts', about: 'honest payouts beside recipients that refuse coins' },
+      hostile: { file: 'test/bench/hostile.ts', about: 'honest payouts next to recipients that refuse coins' },
       payout: { file: 'test/bench/payout.ts', about: 'from a final deposit on Tron to the broadcast of its payout' },
       settle: { file: 'test/bench/settle.ts', about: 'orders that one worker settles in a second' },
-      dust: { file: 'test/bench/dust.ts', about: 'many small deposits in one block, and orders of others beside them' },
+      dust: {
+        file: 'test/bench/dust.ts',
+        about: 'many small deposits in one block, and orders of others at the same time',
+      },
       webhooks: { file: 'test/bench/webhooks.ts', env: null, about: 'dispatch and sending of webhooks' },
       replays: {
         file: 'test/bench/replays.ts',
@@ -95,6 +102,20 @@ export const groups = {
         env: null,
         build: true,
         about: 'USDT to TRX, simulated Tron nodes',
+      },
+      xrp: {
+        file: 'test/demo/real-chains.ts',
+        args: ['xrp'],
+        env: null,
+        build: true,
+        about: 'LTC to XRP, simulated servers of the XRP Ledger',
+      },
+      stellar: {
+        file: 'test/demo/real-chains.ts',
+        args: ['stellar'],
+        env: null,
+        build: true,
+        about: 'USDC to XLM, simulated servers of Stellar',
       },
       pictures: {
         node: ['tools/pictures.js'],

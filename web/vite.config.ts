@@ -2,7 +2,7 @@ import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 
 /**
- * Writes the addresses of a surface's pages beside its bundle, as its router.tsx names them. The
+ * Writes the addresses of a surface's pages next to its bundle, as its router.tsx names them. The
  * gateway serves no others.
  */
 function addresses(): Plugin {
@@ -27,8 +27,6 @@ function addresses(): Plugin {
  */
 export default defineConfig({
   plugins: [addresses(), react()],
-  // The packages of the root bring an older React, which must not come into the bundle.
-  resolve: { dedupe: ['react', 'react-dom'] },
   build: {
     target: 'es2023',
     emptyOutDir: true,

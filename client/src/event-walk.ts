@@ -5,7 +5,7 @@ import { pause } from './pause.ts';
 /** The place from which a walk reads its next page. */
 export interface EventPlace {
   readonly cursor: string | undefined;
-  /** Where the feed begins anew, when the gateway no longer knew the cursor. */
+  /** Where the feed begins again, when the gateway no longer knew the cursor. */
   readonly since: string | undefined;
 }
 
@@ -33,7 +33,7 @@ export class EventWalk implements AsyncIterable<Event> {
   }
 
   /**
-   * Where to go on after the event at hand. Store it once that event is handled. It changes at the
+   * Where to go on after the current event. Store it once that event is handled. It changes at the
    * last event of a page, so a walk from it may repeat the page's earlier events, and misses none.
    * Undefined before the first page ends.
    */

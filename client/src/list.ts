@@ -10,7 +10,7 @@ export interface Page<Item> {
 
 /**
  * A list of the gateway, which is read as it is walked: `for await (const item of list)`. Each walk
- * begins anew.
+ * begins again.
  */
 export class List<Item> implements AsyncIterable<Item> {
   readonly #read: (cursor: string | undefined) => Promise<Page<Item>>;

@@ -3,6 +3,8 @@ import type {
   AddressCheck,
   Asset,
   BindingQuote,
+  CommissionBalance,
+  CommissionEntry,
   Currency,
   ListedOrder,
   Order,
@@ -13,6 +15,8 @@ import type {
   Pair,
   PublicStatus,
   RateQuote,
+  ReportedOrder,
+  Statement,
 } from './generated/contract.ts';
 import { places } from './generated/operations.ts';
 import { List } from './list.ts';
@@ -51,7 +55,7 @@ export interface WaitOptions {
   /** The longest wait in milliseconds: a day unless given. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
-  /** Told of the order at first, and after each change. */
+  /** Called with the order at first, and after each change. */
   readonly onChange?: (order: Order) => void;
 }
 
@@ -200,7 +204,7 @@ export class PartnerClient implements EveryOperation {
     return this.#call('cancelOrder', { path: { order_id: orderId } }, options);
   }
 
-  /** Makes a new link to an order's page, and ends the one before. See `public_url`. */
+  /** Makes a new link to an order's page, and ends the previous one. See `public_url`. */
   renewOrderPage(orderId: string, options?: RequestOptions): Promise<OrderDetails> {
     return this.#call('renewOrderPage', { path: { order_id: orderId } }, options);
   }
@@ -320,6 +324,45 @@ export class PartnerClient implements EveryOperation {
    */
   actOnOrder(orderId: string, answer: Body<'actOnOrder'>, options?: RequestOptions): Promise<OrderDetails> {
     return this.#call('actOnOrder', { path: { order_id: orderId }, body: answer }, options);
+  }
+
+  /** Reads what the account has earned and is not paid yet. */
+  getCommissionBalance(options?: RequestOptions): Promise<CommissionBalance> {
+    return this.#call('getCommissionBalance', {}, options);
+  }
+
+  /** Lists what changed the balance, the newest month and the newest entry first. */
+  listCommissionEntries(query: Query<'listCommissionEntries'> = {}, options?: RequestOptions): List<CommissionEntry> {
+    return new List((cursor) =>
+      this.#call('listCommissionEntries', { query: cursor === undefined ? query : { ...query, cursor } }, options),
+    );
+  }
+
+  /** Lists the monthly statements, the newest first. */
+  listStatements(options?: RequestOptions): List<Statement> {
+    return wholeList(async () => (await this.#call('listStatements', {}, options)).data);
+  }
+
+  /** Reads the statement of a month such as `2026-11`. */
+  async getStatement(month: string, options?: RequestOptions): Promise<Statement> {
+    return (await this.#call('getStatement', { path: { month } }, options)) as Statement;
+  }
+
+  /**
+   * Reads the entries of a month as CSV. Of a closed month, its SHA-256 is in the statement.
+   */
+  async getStatementCsv(month: string, options?: RequestOptions): Promise<string> {
+    return (await this.#call('getStatement', { path: { month }, query: { format: 'csv' } }, options)) as string;
+  }
+
+  /**
+   * Lists completed orders, the earliest completion first. `pages()` gives the cursor to begin with
+   * the next time.
+   */
+  listOrderReport(query: Query<'listOrderReport'> = {}, options?: RequestOptions): List<ReportedOrder> {
+    return new List((cursor) =>
+      this.#call('listOrderReport', { query: cursor === undefined ? query : { ...query, cursor } }, options),
+    );
   }
 
   /** Sends deposits of an order in a sandbox, as its user would. */

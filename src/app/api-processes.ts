@@ -1,6 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemMs } from '../base/clock.ts';
+import type { Config } from '../config/settings.ts';
 
 /** Addresses of a gateway's listeners. */
 export interface Addresses {
@@ -55,8 +56,8 @@ export function joinGroup(): ProcessGroup | null {
   let questions = 0;
   const say = (saying: Saying): Promise<void> =>
     new Promise((resolve) => process.send?.(saying, undefined, undefined, () => resolve()));
-  // A terminal sends SIGINT to every process. The primary decides what happens.
-  process.on('SIGINT', () => {});
+  // A terminal sends these to every process. The primary decides what happens.
+  for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
   process.on('SIGTERM', () => void say({ leaving: true }));
   return {
     ready: (addresses) => void say({ ready: addresses }),
@@ -92,10 +93,26 @@ export function joinGroup(): ProcessGroup | null {
 /** Why a process could not start, in the words that the process would print. */
 export class ProcessFailure extends Error {}
 
-export interface ApiProcessesOptions {
+interface ApiProcessesOptions {
   readonly count: number;
   /** The environment of each process, with the secrets. */
   readonly environment: NodeJS.ProcessEnv;
+  readonly config: Pick<Config, 'TLS_CERT_FILE'>;
+}
+
+/**
+ * Decides what SIGHUP means: with TLS in the gateway a renewed certificate, as for other servers;
+ * otherwise a terminal that closed, which ends the gateway in order.
+ */
+export function onHangUp(
+  { TLS_CERT_FILE }: ApiProcessesOptions['config'],
+  { renew, end }: { readonly renew: () => void; readonly end: () => void },
+): void {
+  process.on('SIGHUP', () => {
+    if (TLS_CERT_FILE !== null) return renew();
+    print('SIGHUP: finishing what is under way');
+    end();
+  });
 }
 
 /** A process that is not ready within this time is killed. */
@@ -132,23 +149,26 @@ function textOf(error: unknown): string {
 /**
  * Makes this process the primary of `count` api processes that share its ports. It accepts
  * connections and hands them out in turn. It replaces a process that ends, replaces all processes
- * one by one at SIGUSR2, and ends them at SIGTERM and SIGINT.
+ * one by one at SIGUSR2, and at SIGHUP with TLS. It ends them at SIGTERM and SIGINT.
  *
  * @returns the addresses once all processes are ready, or null when a signal came first.
  * @throws ProcessFailure with the first reason why one of them could not start.
  */
 export async function runApiProcesses(options: ApiProcessesOptions): Promise<Addresses | null> {
   const processes = new ApiProcesses(options);
+  const end = (): void => void processes.stop().then((isClean) => process.exit(isClean ? 0 : 1));
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       print(`${signal}: finishing what is under way`);
-      void processes.stop().then((isClean) => process.exit(isClean ? 0 : 1));
+      end();
     });
   }
-  process.on('SIGUSR2', () => {
-    print(`SIGUSR2: replacing ${options.count} api processes one by one`);
+  const replaceAll = (signal: string): void => {
+    print(`${signal}: replacing ${options.count} api processes one by one`);
     processes.replaceAll();
-  });
+  };
+  process.on('SIGUSR2', () => replaceAll('SIGUSR2'));
+  onHangUp(options.config, { renew: () => replaceAll('SIGHUP'), end });
   const addresses = await processes.start();
   if (addresses)
     print(`${options.count} api processes share the ports; SIGUSR2 to ${process.pid} replaces them one by one`);
@@ -249,7 +269,7 @@ class ApiProcesses {
     });
   }
 
-  /** Tells a process to end. Resolves to whether it ended by itself with its work done. */
+  /** Tells a process to end. Resolves to whether it ended on its own with its work done. */
   #stopOne(worker: Worker, why: StopReason): Promise<boolean> {
     if (worker.isDead()) return Promise.resolve(true);
     const wasStarting = this.#states.get(worker) === 'starting';

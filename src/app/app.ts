@@ -6,6 +6,7 @@ import type { CurrencyCatalogue } from '../market/currencies/currency-catalogue.
 import type { PriceBook } from '../market/rates/price-book.ts';
 import type { OrderCreation } from '../orders/order-creation.ts';
 import type { OrderReads } from '../orders/read/order-reads.ts';
+import type { CommissionAddresses } from '../settlement/commission/commission-addresses.ts';
 import type { MagicOrders } from '../settlement/sandbox/magic-orders.ts';
 import { bootstrap, createDemoAccess, type DemoAccess } from './bootstrap.ts';
 import { type AppOptions, type Foundation, openFoundation, openTracing } from './foundation.ts';
@@ -39,11 +40,14 @@ export interface App {
   readonly settlement: Settlement | null;
   /** Null in an api process. */
   readonly webhooks: WebhookSending | null;
-  /** Null in an api process, and beside a real network. */
+  /** Null in an api process, and with a real network. */
   readonly magicOrders: MagicOrders | null;
   readonly networks: LiveNetworks;
   /** Makes changes of the catalogue visible at once instead of within seconds. */
   readonly catalogue: CurrencyCatalogue;
+  readonly commissionAddresses: CommissionAddresses;
+  /** Reads the certificate of the public listener again. @throws what the listener throws. */
+  renewCertificate(): void;
   /**
    * Drains: ready becomes false at once, and requests are still answered while load balancers and
    * clients move away. Then the work under way ends. When another process has replaced this one
@@ -52,7 +56,7 @@ export interface App {
   stop(options?: StopOptions): Promise<void>;
 }
 
-export interface StopOptions {
+interface StopOptions {
   readonly isReplaced: boolean;
 }
 
@@ -98,11 +102,13 @@ async function openParts(foundation: Foundation): Promise<App> {
   const demo = await createDemoAccess(foundation, shared, requests);
   endPart('demo access');
   logParts(foundation.log);
-  const { catalogue, prices, log } = shared;
+  const { catalogue, commissionAddresses, prices, log } = shared;
   const urls = { restUrl: rest?.url ?? null, internalUrl: internal.url };
   const { creation, orderReads } = requests;
-  const own = { demo, orm, log, creation, orderReads, prices, networks, catalogue };
-  return { ...urls, ...own, settlement, webhooks, magicOrders, stop: drain(foundation, internal, rest) };
+  const own = { demo, orm, log, creation, orderReads, prices, networks, catalogue, commissionAddresses };
+  const renewCertificate = (): void => rest?.renewCertificate();
+  const stop = drain(foundation, internal, rest);
+  return { ...urls, ...own, settlement, webhooks, magicOrders, renewCertificate, stop };
 }
 
 /** Opens settlement in a worker. An api process never loads its code. */

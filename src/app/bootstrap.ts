@@ -27,7 +27,7 @@ export interface DemoAccess {
   readonly invitation: string | null;
 }
 
-export interface Bootstrapped {
+interface Bootstrapped {
   readonly shared: Shared;
   readonly signing: Signing | null;
 }

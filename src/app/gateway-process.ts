@@ -1,7 +1,7 @@
 import type { EmbeddedPostgres } from '../base/db/embedded/embedded-postgres.ts';
 import { addressExample } from '../chains/addresses/address.ts';
 import type { Config } from '../config/settings.ts';
-import type { Addresses, ProcessGroup } from './api-processes.ts';
+import { type Addresses, onHangUp, type ProcessGroup } from './api-processes.ts';
 import { type App, startApp } from './app.ts';
 import { endPart } from './start-parts.ts';
 
@@ -47,6 +47,10 @@ export async function runGateway(
         void end(0);
       });
     }
+    onHangUp(config, {
+      renew: () => renewCertificate(app),
+      end: () => void end(0),
+    });
   }
 
   try {
@@ -78,6 +82,19 @@ export async function runGateway(
   if (ending) return null;
   announceDemo(app);
   return { restUrl: app.restUrl, internalUrl: app.internalUrl };
+}
+
+/** Reads the certificate again, and says so. During the start it is read anyway. */
+function renewCertificate(app: App | undefined): void {
+  if (!app) return;
+  try {
+    app.renewCertificate();
+    print('SIGHUP: the certificate was read again');
+  } catch (error) {
+    process.stderr.write(
+      `SIGHUP: the old certificate stays in use: ${error instanceof Error ? error.message : error}\n`,
+    );
+  }
 }
 
 /** Prints the keys of the first start and how to use them. */

@@ -8,7 +8,7 @@ import {
   type ServerResponse,
   STATUS_CODES,
 } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
+import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ErrorKind, errorTable } from '../base/errors.ts';
@@ -16,7 +16,7 @@ import type { Log } from '../base/log.ts';
 import type { ProcessMetrics } from '../base/telemetry/process-metrics.ts';
 import { Connections } from './connections.ts';
 
-export interface ListenerOptions {
+interface ListenerOptions {
   readonly host: string;
   readonly port: number;
   /** PEM files; null for plain HTTP. */
@@ -32,7 +32,7 @@ export interface ListenerOptions {
 }
 
 /** A request that was refused before the handler, with the data of its log line. */
-export interface Refusal {
+interface Refusal {
   readonly requestId: string;
   readonly code: ErrorKind;
   readonly status: number;
@@ -49,6 +49,12 @@ export interface Listener {
    * connections.
    */
   beginDrain(): void;
+  /**
+   * Reads the certificate again, for new connections. Open ones go on. Plain HTTP has none.
+   *
+   * @throws when the files hold no certificate with its key; the previous one then stays.
+   */
+  renewCertificate(): void;
   /**
    * Stops listening, waits for requests under way, and cuts the remaining connections after the
    * time.
@@ -157,6 +163,11 @@ class DrainableListener implements Listener {
     this.#isDraining = true;
   }
 
+  renewCertificate(): void {
+    const { tls } = this.#options;
+    if (tls && this.#server instanceof TlsServer) this.#server.setSecureContext(readCertificate(tls));
+  }
+
   close(timeoutMs: number): Promise<void> {
     return new Promise((resolve) => {
       // A new connection may not have sent its request yet, so idle connections are given a moment.
@@ -178,10 +189,7 @@ class DrainableListener implements Listener {
     const { tls, upgrade } = this.#options;
     const listener: RequestListener = (req, res) => this.#take(req, res, isAmbiguous(req) ? malformed : null);
     const server: Server = tls
-      ? createTlsServer(
-          { ...serverOptions, cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) },
-          listener,
-        )
+      ? createTlsServer({ ...serverOptions, ...readCertificate(tls) }, listener)
       : createServer(serverOptions, listener);
     // The body of the request may follow or not, so the connection is closed.
     server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => {
@@ -227,6 +235,10 @@ class DrainableListener implements Listener {
     this.#options.onRefused?.(made);
     return made;
   }
+}
+
+function readCertificate({ certFile, keyFile }: NonNullable<ListenerOptions['tls']>) {
+  return { cert: readFileSync(certFile), key: readFileSync(keyFile) };
 }
 
 function refusal({ code, detail }: Fault) {

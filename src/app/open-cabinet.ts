@@ -1,9 +1,8 @@
 import type { Limiter } from '../base/limits/limiter.ts';
 import { cabinetUrl } from '../config/cabinet-url.ts';
 import type { CabinetServices } from '../surfaces/rest/cabinet/cabinet-parts.ts';
-import { Glance } from '../surfaces/rest/cabinet/glance.ts';
+import { Overview } from '../surfaces/rest/cabinet/overview.ts';
 import { OwnLimits } from '../surfaces/rest/cabinet/own-limits.ts';
-import { Statements } from '../surfaces/rest/cabinet/statements.ts';
 import type { Replays } from '../webhooks/replays.ts';
 import { type Foundation, inBackground } from './foundation.ts';
 import { openDatabase } from './open-database.ts';
@@ -31,13 +30,15 @@ export async function openCabinet(
     ...own,
     ...people,
     keys: own.ownKeys,
-    glance: new Glance(orm, clock, stats),
+    overview: new Overview(orm, clock, stats),
     limits: new OwnLimits({ orm, clock, partners, openOrders, limiter, settings: config }),
-    statements: new Statements(orm),
+    commissionAddresses: shared.commissionAddresses,
     orders: own.orderReads,
     replays,
     cursors,
     maxOpenOrders: config.MAX_OPEN_ORDERS,
+    assets: shared.assets,
+    commissionMinUsd: config.COMMISSION_MIN_USD,
     areOfValue: shared.networks.areOfValue,
   };
 }

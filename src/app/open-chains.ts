@@ -4,7 +4,7 @@ import { advisoryLocks, withAdvisoryLock } from '../base/db/database.ts';
 import type { Log } from '../base/log.ts';
 import { checkAddress } from '../chains/addresses/address.ts';
 import { readTags } from '../chains/addresses/deposit-addresses.ts';
-import { knownHotWallet, rememberHotWallet } from '../chains/addresses/hot-wallet.ts';
+import { knownHotWallet, rememberChannels, rememberHotWallet } from '../chains/addresses/hot-wallet.ts';
 import { sandboxIdentity } from '../chains/families/chain-identity.ts';
 import { familyOf, type NetworkConfig } from '../chains/families/families.ts';
 import { claimIdentity, identityFaults, knownIdentity } from '../chains/families/identity-store.ts';
@@ -24,7 +24,7 @@ import { writeTokenContracts } from '../settlement/scan/token-contracts.ts';
 import { fundSandbox } from '../settlement/trade/sandbox-opening.ts';
 import { StartError } from './start-error.ts';
 
-export interface ChainsOptions {
+interface ChainsOptions {
   readonly databaseUrl: string;
   readonly orm: MikroORM;
   readonly clock: Clock;
@@ -160,6 +160,9 @@ async function firstStarts(
     );
     if ('fault' in wallet) faults.add(wallet.fault);
     else wallets.set(network, wallet.address);
+    if (!familyOf(network).usesChannels) continue;
+    const fault = await rememberChannels(orm.em.fork(), signer, network.chain);
+    if (fault !== null) faults.add(fault);
   }
   refuse([...faults]);
   return wallets;

@@ -1,5 +1,5 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import type { LaneBounds } from '../base/limits/partner-lanes.ts';
+import type { QueueBounds } from '../base/limits/partner-queues.ts';
 import type { Config } from '../config/settings.ts';
 import { replayPoolSize } from '../webhooks/replays.ts';
 import type { Foundation } from './foundation.ts';
@@ -47,7 +47,7 @@ export const pools = {
   }),
 };
 
-/** A partner holds at most one part in so many of the connections of requests, and at least one. */
+/** A partner holds at most this fraction of the request connections (1/n), and at least one. */
 const requestParts = 4;
 /**
  * Requests of a partner that wait for its connections: more than its limit of a minute, which may
@@ -57,7 +57,7 @@ const mostWaiting = 1_000;
 /** How long such a request waits. */
 const longestWaitMs = 10_000;
 
-export function requestLanes({ DATABASE_POOL_SIZE }: Config): LaneBounds {
+export function requestQueues({ DATABASE_POOL_SIZE }: Config): QueueBounds {
   const working = Math.max(1, Math.floor(DATABASE_POOL_SIZE / requestParts));
   return { working, waiting: mostWaiting, waitMs: longestWaitMs };
 }

@@ -61,9 +61,15 @@ export async function liveSigning({ live }: LiveNetworks): Promise<{
 }
 
 /** Settings whose good values depend on the networks. */
-export type TiedSettings = Pick<
+type TiedSettings = Pick<
   Config,
-  'ROLE' | 'SIGNER_SOCKET' | 'PRICE_SOURCES' | 'VENUE' | 'SANDBOX_VENUE' | 'DEPOSIT_WINDOW_SEC'
+  | 'ROLE'
+  | 'SIGNER_SOCKET'
+  | 'PRICE_SOURCES'
+  | 'VENUE'
+  | 'SANDBOX_VENUE'
+  | 'DEPOSIT_WINDOW_SEC'
+  | 'WEBHOOK_ALLOW_LOOPBACK'
 >;
 
 /**
@@ -73,7 +79,7 @@ export type TiedSettings = Pick<
 const longestWindowSec = 7_200;
 
 /**
- * The settings that do not fit these networks. Keys of real coins need a process of their own. Real
+ * The settings that do not fit these networks. Keys of real coins need a separate process. Real
  * coins need real prices, from more than one exchange. Empty when nothing is wrong.
  */
 export function unsafeSettings(settings: TiedSettings, networks: LiveNetworks): string[] {
@@ -87,6 +93,11 @@ export function unsafeSettings(settings: TiedSettings, networks: LiveNetworks): 
   if (live !== '' && settings.SANDBOX_VENUE === 'on') {
     faults.push(
       `SANDBOX_VENUE is on, and an imitated exchange moves coins on sandbox chains only, while ${live} are real networks here; a good value: off`,
+    );
+  }
+  if (live !== '' && settings.WEBHOOK_ALLOW_LOOPBACK === 'on') {
+    faults.push(
+      `WEBHOOK_ALLOW_LOOPBACK is on, and partners would reach the services of this machine, while ${live} are real networks here; a good value: off`,
     );
   }
   if (!networks.areOfValue) return faults;

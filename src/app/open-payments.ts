@@ -3,6 +3,7 @@ import type { JobQueue } from '../base/jobs/job-queue.ts';
 import { networkById } from '../chains/networks/networks.ts';
 import type { Signer } from '../chains/port/signer.ts';
 import { payoutRules } from '../config/payout-rules.ts';
+import { CommissionMonths } from '../settlement/pay/commission-months.ts';
 import { EarlierAttempts } from '../settlement/pay/earlier-attempts.ts';
 import { FeeShares } from '../settlement/pay/fee-shares.ts';
 import { PaymentFollower } from '../settlement/pay/payment-follower.ts';
@@ -10,11 +11,12 @@ import { PaymentTransactions } from '../settlement/pay/payment-transactions.ts';
 import { PaymentWorker } from '../settlement/pay/payment-worker.ts';
 import { PaymentWriter } from '../settlement/pay/payment-writer.ts';
 import { PayoutLimits } from '../settlement/pay/payout-limits.ts';
+import { recordPartnerEvent } from '../webhooks/partner-events.ts';
 import type { Foundation } from './foundation.ts';
 import type { GatewayShared } from './services.ts';
 import { StartError } from './start-error.ts';
 
-export interface PaymentParts extends Pick<GatewayShared, 'catalogue' | 'prices' | 'networks'> {
+interface PaymentParts extends Pick<GatewayShared, 'catalogue' | 'prices' | 'networks' | 'commissionEntries'> {
   readonly orm: MikroORM;
   /** Null in a process without a signer. */
   readonly signer: Signer | null;
@@ -22,18 +24,18 @@ export interface PaymentParts extends Pick<GatewayShared, 'catalogue' | 'prices'
 }
 
 /** The services that prepare, sign, send, follow and bound payments. */
-export interface Payments {
+interface Payments {
   readonly payments: PaymentWorker;
   readonly limits: PayoutLimits;
 }
 
 /** A worker without keys has no chains, so this is never called. */
 const noSigner = (): Promise<never> => Promise.reject(new StartError('this process has no signer'));
-const unavailable: Signer = { sign: noSigner, revoke: noSigner, hotWallet: noSigner };
+const unavailable: Signer = { sign: noSigner, revoke: noSigner, hotWallet: noSigner, channels: noSigner };
 
 export function openPayments(
   { config, clock, log, outside }: Foundation,
-  { orm, catalogue, prices, networks, signer, jobs }: PaymentParts,
+  { orm, catalogue, prices, networks, commissionEntries, signer, jobs }: PaymentParts,
 ): Payments {
   const { onCrashPoint = () => {} } = outside;
   const writer = new PaymentWriter(orm, clock);
@@ -44,7 +46,8 @@ export function openPayments(
     rules: payoutRules(config),
     signedPerDay: ({ coin, network }) => {
       const live = networks.live.get(networkById(network)?.chain ?? '');
-      return live?.limits.get(coin)?.perDay ?? null;
+      const limit = live?.limits.get(coin);
+      return limit ? { all: limit.perDay, commission: limit.commissionPerDay } : null;
     },
   });
   const transactions = new PaymentTransactions({
@@ -81,6 +84,7 @@ export function openPayments(
     transactions,
     earlier,
     writer,
+    commission: new CommissionMonths({ entries: commissionEntries, recordEvent: recordPartnerEvent }),
   });
   const payments = new PaymentWorker({
     orm,

@@ -16,7 +16,7 @@ export interface Requests extends GatewayServices {
 /** Opens the services of requests, and the thread that derives deposit addresses ahead. */
 export async function openRequests(foundation: Foundation, shared: GatewayShared, orm: MikroORM): Promise<Requests> {
   const { config, clock, log, metrics } = foundation;
-  const { rates, openOrders, quotes, pages, lanes, onBatch } = shared;
+  const { rates, openOrders, quotes, pages, queues, onBatch } = shared;
   const addresses = new DepositAddresses(orm, {
     onDerived: (isAhead) => metrics.countDerivation(isAhead),
     onThreadEnd: (reason) => {
@@ -37,7 +37,7 @@ export async function openRequests(foundation: Foundation, shared: GatewayShared
     pages,
     depositWindowSec: config.DEPOSIT_WINDOW_SEC,
     shortIdPrefix: config.SHORT_ID_PREFIX,
-    lanes,
+    queues,
     onQuoteUsed: (partnerId, adverse) => {
       const adverseBps = Number.parseInt(adverse.times('10000').toFixed(0), 10);
       metrics.observeQuote(adverseBps);

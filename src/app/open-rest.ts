@@ -55,6 +55,7 @@ export async function openRest(
     orderPageSite: new OrderPageSite(orderReads, shared.wallets, clock),
     replays,
     cabinet,
+    commissionMinUsd: config.COMMISSION_MIN_USD,
     sandbox: await openSandbox(foundation, shared, orm),
     metrics,
     refusals,
@@ -77,6 +78,7 @@ export async function openRest(
       rest.beginDrain();
       eventWaits.beginDrain();
     },
+    renewCertificate: () => rest.renewCertificate(),
     close: (timeoutMs) => rest.close(timeoutMs),
   };
 }

@@ -10,6 +10,7 @@ import { fixedRateTimes } from '../config/fixed-rates.ts';
 import { Reconciliations, type ReconciliationsOptions } from '../ledger/reconciliations.ts';
 import { Currency } from '../market/currencies/currency.entity.ts';
 import { HistoryTurns, noteVenueBalances } from '../operations/history-turns.ts';
+import type { CommissionTurns } from '../settlement/commission/commission-turns.ts';
 import { OrderSettler } from '../settlement/order-settler.ts';
 import { type PayoutHolds, reconcileFindings } from '../settlement/pay/payout-holds.ts';
 import { PayoutWatch } from '../settlement/pay/payout-watch.ts';
@@ -23,10 +24,11 @@ import type { SandboxVenue } from '../settlement/sandbox/sandbox-venue.ts';
 import { ChainScanner } from '../settlement/scan/chain-scanner.ts';
 import { InternalTransfers } from '../settlement/scan/internal-transfers.ts';
 import { SettlementWorker } from '../settlement/settlement-worker.ts';
-import { StaffActions } from '../settlement/staff-actions.ts';
+import type { StaffActions } from '../settlement/staff-actions.ts';
 import type { ChainTask } from '../settlement/turns/chain-task.ts';
 import type { Foundation } from './foundation.ts';
 import { openChains } from './open-chains.ts';
+import { openCommission } from './open-commission.ts';
 import { openDatabase } from './open-database.ts';
 import { openPayments } from './open-payments.ts';
 import type { Requests } from './open-requests.ts';
@@ -35,7 +37,7 @@ import { openTreasury, type Treasury } from './open-treasury.ts';
 import { openVenue, refuseOtherVenue } from './open-venue.ts';
 import { createOrm, patientStatementMs } from './orm.ts';
 import { type GatewayShared, type Services, services } from './services.ts';
-import { settlementTools } from './settlement-tools.ts';
+import { settlementTools, staffActionsWith } from './settlement-tools.ts';
 import { startWorkerTasks } from './worker-tasks.ts';
 
 /** The running settlement: the part of the gateway that moves orders and money. */
@@ -48,11 +50,12 @@ export interface Settlement {
   readonly sandboxVenue: SandboxVenue | null;
   /** Empty in a process without a signer, which leaves the chains to other processes. */
   readonly adapters: ReadonlyMap<string, ChainAdapter>;
-  /** Null where it is switched off, or no chain is at hand to compare the book with. */
+  /** Null where it is switched off, or there is no chain to compare the book with. */
   readonly reconciliations: Reconciliations | null;
   readonly payoutWatch: PayoutWatch;
   readonly history: HistoryTurns;
   readonly treasury: Treasury;
+  readonly commission: CommissionTurns;
 }
 
 /** What all share, and the services over the pool of settlement. */
@@ -92,7 +95,7 @@ export async function openSettlement(
   const jobs = new JobQueue(databaseUrl, log);
   await jobs.start();
   closing.add(() => jobs.stop());
-  const settler = new OrderSettler({ orm, clock, log, tools, onCrashPoint });
+  const settler = new OrderSettler({ orm, clock, log, tools, onCrashPoint, commission: shared.commissionEntries });
   const scanner = new ChainScanner({ orm, clock, log, tools, jobs, onCrashPoint });
   const { payments, limits } = openPayments(foundation, { ...setup, signer, jobs });
   const worker = new SettlementWorker({
@@ -117,7 +120,7 @@ export async function openSettlement(
   const settlement: Settlement = {
     worker,
     settler,
-    staffActions: new StaffActions({ orm, clock, settler, jobs }),
+    staffActions: staffActionsWith(shared, { orm, settler, jobs }),
     sandbox,
     sandboxVenue: sandboxVenue?.venue ?? null,
     adapters,
@@ -132,6 +135,7 @@ export async function openSettlement(
     }),
     history: historyTurns(foundation, setup, venue),
     treasury,
+    commission: openCommission(shared, orm),
   };
   startWorkerTasks(foundation, { ...setup, ...settlement, creation });
   return settlement;
@@ -149,7 +153,7 @@ async function openOwnVenue(
   return { venue, source };
 }
 
-/** Null where it is switched off, or no chain is at hand to compare the book with. */
+/** Null where it is switched off, or there is no chain to compare the book with. */
 function openReconciliations(
   { config, databaseUrl, clock, log }: Foundation,
   orm: MikroORM,
@@ -192,11 +196,14 @@ function holdDifferences(holds: PayoutHolds): NonNullable<ReconciliationsOptions
   return async ({ lasting, young }, em) => {
     const assets = await em.find(Currency, {}, { fields: ['coin', 'network'] });
     const { found, unseen } = reconcileFindings(lasting, young, assets);
-    await holds.looked('reconciliation', found, unseen, em);
+    await holds.checked('reconciliation', found, unseen, em);
   };
 }
 
-/** What live chains need beside scanning and paying. The sandbox's coins stay where they are. */
+/**
+ * What live chains need in addition to scanning and paying. The sandbox's coins stay where they
+ * are.
+ */
 function chainTasks(
   { config, clock, log }: Foundation,
   { orm, catalogue, networks }: SettlementSetup,

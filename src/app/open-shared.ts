@@ -1,5 +1,5 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { PartnerLanes } from '../base/limits/partner-lanes.ts';
+import { PartnerQueues } from '../base/limits/partner-queues.ts';
 import { fixedRateTimes } from '../config/fixed-rates.ts';
 import { Assets } from '../market/currencies/assets.ts';
 import { WalletLinks } from '../market/currencies/wallet-links.ts';
@@ -8,8 +8,10 @@ import { QuoteTokens } from '../market/rates/quote-token.ts';
 import { RateService } from '../market/rates/rate-service.ts';
 import { ActionOffers } from '../orders/action-offers.ts';
 import { OpenOrders } from '../orders/open-orders.ts';
+import { CommissionAddresses } from '../settlement/commission/commission-addresses.ts';
+import { recordPartnerEvent } from '../webhooks/partner-events.ts';
 import type { Foundation } from './foundation.ts';
-import { requestLanes } from './open-database.ts';
+import { requestQueues } from './open-database.ts';
 import { type Market, openMarket } from './open-market.ts';
 import type { GatewayShared, Shared } from './services.ts';
 
@@ -21,16 +23,21 @@ export async function openShared(foundation: Foundation, shared: Shared, orm: Mi
   const assets = new Assets(shared.networks);
   const pricing = { float: config.FEE_RATE_FLOAT, fixed: config.FEE_RATE_FIXED };
   const rates = new RateService(catalogue, prices, pricing, assets);
-  const lanes = new PartnerLanes(requestLanes(config));
+  const queues = new PartnerQueues(requestQueues(config));
   return {
     ...shared,
     ...market,
     assets,
+    commissionAddresses: new CommissionAddresses({
+      catalogue,
+      onChanged: (em, partnerId, data, at) =>
+        recordPartnerEvent(em, { partnerId, type: 'commission.address_changed', data, at }),
+    }),
     rates,
     quotes: openQuotes(foundation, { ...shared, ...market, rates }),
     offers: new ActionOffers({ clock, catalogue, prices, ...fixedRateTimes(config) }),
     wallets: new WalletLinks(catalogue, assets, shared.networks),
-    lanes,
+    queues,
     onBatch: (statement, items, waitedMs) => metrics.observeBatch(statement, items, waitedMs),
     openOrders: new OpenOrders({
       orm,
@@ -46,7 +53,7 @@ export async function openShared(foundation: Foundation, shared: Shared, orm: Mi
         floatAllUsd: config.MAX_FLOAT_ALL_USD,
       },
       maxDrift: config.FIXED_MAX_DRIFT,
-      lanes,
+      queues,
       processes: config.NODE_COUNT * config.API_PROCESSES,
     }),
   };

@@ -29,7 +29,7 @@ export interface Signing {
 }
 
 /**
- * The signer: a process of its own, or the seed of this one. With a process of its own no seed is
+ * The signer: a separate process, or the seed of this one. With a separate process no seed is
  * read or made here. Null when neither is there, so that this process leaves chains and pools to
  * others.
  */

@@ -7,6 +7,7 @@ import { payoutRules } from '../config/payout-rules.ts';
 import type { StaffActions } from '../settlement/staff-actions.ts';
 import { ActionResolver } from '../surfaces/graphql/actions.ts';
 import { AttentionResolver } from '../surfaces/graphql/attention.ts';
+import { CommissionResolver, PartnerCommissionResolver } from '../surfaces/graphql/commission.ts';
 import { CurrencyResolver } from '../surfaces/graphql/currencies.ts';
 import { MemberResolver } from '../surfaces/graphql/members.ts';
 import { OrderViewResolver } from '../surfaces/graphql/order-views.ts';
@@ -62,6 +63,8 @@ export async function openStaffApi(
     new WebhookResolver(audit, own.endpoints, own.deliveries),
     new OrderViewResolver(orm, clock),
     new TreasuryResolver(clock, audit, actions),
+    new CommissionResolver(audit, actions, prices),
+    new PartnerCommissionResolver(shared.commissionAddresses),
   ]);
   const originOf = addressReader(config.TRUSTED_PROXIES, unknownClientWarning(log));
   return createStaffApi(
@@ -71,6 +74,7 @@ export async function openStaffApi(
       limiter: parts.limiter,
       log,
       operationsPerMin: config.RATE_LIMIT_STAFF_PER_MIN,
+      socketsPerAddress: config.STAFF_SOCKETS_PER_ADDRESS,
     },
     {
       caller: (req, isActivity) => staffCaller(req, parts.authenticator, isActivity),

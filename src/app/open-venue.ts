@@ -16,7 +16,7 @@ import { isVenueHeld } from '../settlement/treasury/held-coins.ts';
 import type { VenueSource } from '../settlement/treasury/venue-reader.ts';
 import { StartError } from './start-error.ts';
 
-export interface VenueSetup {
+interface VenueSetup {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Log;
@@ -26,7 +26,7 @@ export interface VenueSetup {
   readonly isSandbox: boolean;
 }
 
-export interface OpenedVenue {
+interface OpenedVenue {
   readonly venue: LiquidityVenue;
   /** Reads the account at the venue, until that is closed; null without a key for it. */
   readonly source: VenueSource | null;

@@ -17,7 +17,7 @@ export interface WebhookSending {
   readonly sender: WebhookSender;
 }
 
-/** Opens the replays of partners, on connections of their own. */
+/** Opens the replays of partners, on their own connections. */
 export async function openReplays(foundation: Foundation, shared: Shared): Promise<Replays> {
   const { requests } = services(await openDatabase(foundation, 'replays'), shared);
   return new Replays(requests);

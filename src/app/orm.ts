@@ -26,6 +26,9 @@ import { OrderEvent } from '../orders/order-event.entity.ts';
 import { OrderNote } from '../orders/order-note.entity.ts';
 import { OrderPage } from '../orders/order-page.entity.ts';
 import { OrderTerms } from '../orders/order-terms.entity.ts';
+import { CommissionAddress } from '../settlement/rows/commission-address.entity.ts';
+import { CommissionEntry } from '../settlement/rows/commission-entry.entity.ts';
+import { CommissionStatement } from '../settlement/rows/commission-statement.entity.ts';
 import { Deposit } from '../settlement/rows/deposit.entity.ts';
 import { LateRefund } from '../settlement/rows/late-refund.entity.ts';
 import { Payment } from '../settlement/rows/payment.entity.ts';
@@ -71,13 +74,16 @@ export const entities = [
   PriceOverride,
   VenueMovement,
   TreasuryTransfer,
+  CommissionAddress,
+  CommissionEntry,
+  CommissionStatement,
   WebhookEndpoint,
   WebhookDelivery,
 ];
 
 /**
- * How long an unused connection is kept. A new one, with its statements planned anew, takes tens of
- * milliseconds, and the first requests after a pause would wait for it.
+ * How long an unused connection is kept. A new one, with its statements planned again, takes tens
+ * of milliseconds, and the first requests after a pause would wait for it.
  */
 const idleMs = 300_000;
 
@@ -131,6 +137,11 @@ function returnDeadConnections(pool: Pool, longestSilenceMs: number): void {
   });
 }
 
+/** How long a request waits for a connection, which a busy or absent server does not give. */
+const connectMs = 2_000;
+/** The same for a command, for which a person waits. */
+const patientConnectMs = 15_000;
+
 /** Statement timeout of readers of whole tables, such as the reconciliation. */
 export const patientStatementMs = 600_000;
 
@@ -140,7 +151,7 @@ export interface OrmOptions {
   readonly poolSize: number;
   /**
    * When PostgreSQL gives a statement up, or a transaction that does nothing; 15 seconds unless
-   * told otherwise, 0 for never.
+   * told otherwise, 0 for never. With 0 a connection is waited for longer too.
    */
   readonly statementTimeoutMs?: number;
   /** When PostgreSQL gives up waiting for a lock; never unless told. */
@@ -150,9 +161,9 @@ export interface OrmOptions {
    * tables are nearly empty.
    */
   readonly prefersIndexes?: boolean;
-  /** Told of the connections once there are any; for metrics. */
+  /** Called with the connections once there are any; for metrics. */
   readonly onPool?: (pool: Pool) => void;
-  /** Told of each SQL statement that is sent; for counting them in tests and benchmarks. */
+  /** Called with each SQL statement that is sent; for counting them in tests and benchmarks. */
   readonly onStatement?: (sql: string) => void;
 }
 
@@ -172,7 +183,7 @@ export async function createOrm(options: OrmOptions): Promise<MikroORM> {
     driverOptions: {
       // Given whole as well, for what MikroORM does not read from it: sslmode and its certificates.
       connectionString: options.url,
-      connectionTimeoutMillis: 2_000,
+      connectionTimeoutMillis: statementTimeoutMs === 0 ? patientConnectMs : connectMs,
       statement_timeout: statementTimeoutMs,
       idle_in_transaction_session_timeout: statementTimeoutMs,
       ...(options.lockTimeoutMs === undefined ? {} : { lock_timeout: options.lockTimeoutMs }),

@@ -10,7 +10,7 @@ import { StaffAuthenticator } from '../accounts/staff/staff-authenticator.ts';
 import { StaffService } from '../accounts/staff/staff-service.ts';
 import { StaffSessions } from '../accounts/staff/staff-sessions.ts';
 import type { Clock } from '../base/clock.ts';
-import type { PartnerLanes } from '../base/limits/partner-lanes.ts';
+import type { PartnerQueues } from '../base/limits/partner-queues.ts';
 import type { Log } from '../base/log.ts';
 import type { LiveNetworks } from '../chains/families/live-networks.ts';
 import { cabinetUrl } from '../config/cabinet-url.ts';
@@ -39,6 +39,10 @@ import { cursorPurpose, ListCursors } from '../orders/read/list-cursor.ts';
 import { OrderReads } from '../orders/read/order-reads.ts';
 import { PartnerEvents } from '../orders/read/partner-events.ts';
 import { RepeatableRequests } from '../orders/repeatable-requests.ts';
+import type { CommissionAddresses } from '../settlement/commission/commission-addresses.ts';
+import { CommissionEntries } from '../settlement/commission/commission-entries.ts';
+import { CommissionReads } from '../settlement/commission/commission-reads.ts';
+import { OrderReport } from '../settlement/commission/order-report.ts';
 import { PayoutHolds } from '../settlement/pay/payout-holds.ts';
 import { DeliveryLog } from '../webhooks/delivery-log.ts';
 import type { EgressRules } from '../webhooks/egress-rules.ts';
@@ -58,11 +62,15 @@ export interface Shared {
   readonly secrets: SecretBox;
   /** Where webhooks may go. */
   readonly egressRules: EgressRules;
+  /** What partners earn. */
+  readonly commissionEntries: CommissionEntries;
 }
 
 /** What services need of a gateway besides. It is made once: each has a state in memory. */
 export interface GatewayShared extends Shared {
   readonly catalogue: CurrencyCatalogue;
+  /** Where partners are paid their commission. */
+  readonly commissionAddresses: CommissionAddresses;
   readonly prices: PriceBook;
   readonly overrides: PriceOverrideService;
   readonly assets: Assets;
@@ -71,7 +79,7 @@ export interface GatewayShared extends Shared {
   readonly offers: ActionOffers;
   readonly wallets: WalletLinks;
   /** The turns of partners at the connections of requests. */
-  readonly lanes: PartnerLanes;
+  readonly queues: PartnerQueues;
   /** Reads on the connections of requests, for every pool. */
   readonly openOrders: OpenOrders;
   /** Called for each batch of creates and of look-ups. */
@@ -95,8 +103,9 @@ export function sharedOf({ config, clock, log, networks }: Process, hasher: KeyH
       ports: config.WEBHOOK_PORTS,
       denyCidrs: config.WEBHOOK_DENY.filter(isNetwork),
       denyHosts: [...config.WEBHOOK_DENY.filter((entry) => !isNetwork(entry)), ...own],
-      allowLoopback: config.WEBHOOK_ALLOW_LOOPBACK,
+      allowLoopback: config.WEBHOOK_ALLOW_LOOPBACK === 'on',
     },
+    commissionEntries: new CommissionEntries(config.COMMISSION_ASSET),
   };
 }
 
@@ -144,7 +153,18 @@ export type GatewayServices = ReturnType<typeof gatewayServices>;
  * the batches and addresses of `OrderCreation` belong to the pool of requests (`openRequests`).
  */
 export function gatewayServices(orm: MikroORM, shared: GatewayShared) {
-  const { config, clock, catalogue, cursors, offers, openOrders, pages, wallets, onBatch } = shared;
+  const {
+    config,
+    clock,
+    catalogue,
+    commissionEntries: entries,
+    cursors,
+    offers,
+    openOrders,
+    pages,
+    wallets,
+    onBatch,
+  } = shared;
   const common = services(orm, shared);
   const changes = new LockedChanges(common.requests, clock);
   return {
@@ -163,6 +183,8 @@ export function gatewayServices(orm: MikroORM, shared: GatewayShared) {
     orderService: new OrderService({ clock, changes, catalogue, openOrders, pages, offers }),
     addressChecks: new AddressChecks(orm, catalogue),
     events: new PartnerEvents(orm, cursors),
+    commissionReads: new CommissionReads({ orm, clock, cursors, entries }),
+    orderReport: new OrderReport(orm, cursors),
   };
 }
 

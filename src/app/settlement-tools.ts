@@ -1,10 +1,11 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { familyOf } from '../chains/families/families.ts';
 import { depositsOf, rulesByName, traitsOf } from '../chains/sandbox/sandbox-rules.ts';
+import { CommissionDecisions } from '../settlement/commission/commission-decisions.ts';
 import { OrderSettler } from '../settlement/order-settler.ts';
 import type { LiquidityVenue } from '../settlement/rows/liquidity-venue.ts';
 import type { SettlementTools } from '../settlement/rules/settling.ts';
-import { StaffActions } from '../settlement/staff-actions.ts';
+import { StaffActions, type StaffActionsOptions } from '../settlement/staff-actions.ts';
 import type { GatewayShared } from './services.ts';
 import { StartError } from './start-error.ts';
 
@@ -39,10 +40,19 @@ export function settlementTools(
  * is due, and the next sweep of a worker takes it up.
  */
 export function staffActionsWithoutWorker(shared: GatewayShared, orm: MikroORM): StaffActions {
-  const { clock, log } = shared;
+  const { clock, log, commissionEntries: commission } = shared;
   const tools = settlementTools(shared, noVenue);
-  const settler = new OrderSettler({ orm, clock, log, tools, onCrashPoint: () => {} });
-  return new StaffActions({ orm, clock, settler, jobs: { wake: async () => {} } });
+  const settler = new OrderSettler({ orm, clock, log, tools, onCrashPoint: () => {}, commission });
+  return staffActionsWith(shared, { orm, settler, jobs: { wake: async () => {} } });
+}
+
+/** Builds the actions of staff over a settler. */
+export function staffActionsWith(
+  shared: Pick<GatewayShared, 'clock' | 'catalogue' | 'commissionEntries' | 'commissionAddresses'>,
+  own: Pick<StaffActionsOptions, 'orm' | 'settler' | 'jobs'>,
+): StaffActions {
+  const { clock, catalogue, commissionEntries: entries, commissionAddresses: addresses } = shared;
+  return new StaffActions({ ...own, clock, commission: new CommissionDecisions({ catalogue, entries, addresses }) });
 }
 
 /**

@@ -7,11 +7,12 @@ import type { OpenOrders } from '../orders/open-orders.ts';
 import type { OrderCreation } from '../orders/order-creation.ts';
 import { QuoteResults } from '../orders/quote-results.ts';
 import { forgetEndedAssignees } from '../orders/read/attention.ts';
+import type { CommissionTurns } from '../settlement/commission/commission-turns.ts';
 import type { PayoutWatch } from '../settlement/pay/payout-watch.ts';
 import { type Foundation, inBackground } from './foundation.ts';
 import type { Treasury } from './open-treasury.ts';
 
-export interface WorkerTaskParts {
+interface WorkerTaskParts {
   readonly orm: MikroORM;
   readonly creation: OrderCreation;
   readonly openOrders: OpenOrders;
@@ -19,6 +20,7 @@ export interface WorkerTaskParts {
   readonly payoutWatch: PayoutWatch;
   readonly history: HistoryTurns;
   readonly treasury: Treasury;
+  readonly commission: CommissionTurns;
   /** Null in a process that does not reconcile. */
   readonly reconciliations: Reconciliations | null;
 }
@@ -33,16 +35,18 @@ const reconcileLookMs = 30_000;
 const historyLookMs = 15_000;
 /** How often a worker checks whether a reading of the account at the exchange is due. */
 const venueLookMs = 15_000;
+/** How often a worker looks for months to close and to pay. */
+const commissionMs = 60_000;
 /** How often a worker checks whether payouts must be held. */
 const payoutWatchMs = 10_000;
 
 /**
- * What a worker does from time to time beside settling orders. A new background task is one `run`
- * line here. Each task runs for the first time one interval after the start.
+ * What a worker does from time to time in addition to settling orders. A new background task is one
+ * `run` line here. Each task runs for the first time one interval after the start.
  */
 export function startWorkerTasks(
   foundation: Foundation,
-  { orm, creation, openOrders, stats, payoutWatch, history, treasury, reconciliations }: WorkerTaskParts,
+  { orm, creation, openOrders, stats, payoutWatch, history, treasury, commission, reconciliations }: WorkerTaskParts,
 ): void {
   const { config, clock, log, outside } = foundation;
   const run = (everyMs: number, event: string, task: () => Promise<unknown>): void =>
@@ -67,6 +71,7 @@ export function startWorkerTasks(
   run(fixedResultsMs, 'quote_results_failed', () => quoteResults.rollUp());
   run(payoutWatchMs, 'payout_watch_failed', () => payoutWatch.runIfDue());
   run(historyLookMs, 'history_failed', () => history.takeIfDue());
+  run(commissionMs, 'commission_failed', () => commission.run());
   const { reader } = treasury;
   if (reader) run(venueLookMs, 'venue_read_failed', () => reader.runIfDue());
   const lookMs = Math.min(reconcileLookMs, config.RECONCILE_EVERY_SEC * 1000);

@@ -137,7 +137,7 @@ export interface AppErrorExtras {
   readonly orderId?: string;
   /** Whole seconds after which a retry makes sense. */
   readonly retryAfterSec?: number;
-  /** ISO 8601. From when a list is read anew, for status 410. */
+  /** ISO 8601. From when a list is read again, for status 410. */
   readonly restartFrom?: string;
   /** The methods that the path accepts, for status 405. */
   readonly allow?: readonly string[];
@@ -171,6 +171,11 @@ export class AppError extends Error {
 /** Whether the fault is in the shape of the request and not in a value. */
 export function isShapeFault({ kind }: FieldFault): boolean {
   return errorTable[kind].status === 400;
+}
+
+/** The refusal of an action that the present state does not allow. */
+export function notPossible(detail: string): AppError {
+  return new AppError('action_not_possible', detail);
 }
 
 /** The refusal of a value, with the member of the request that holds it. */

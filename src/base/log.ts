@@ -38,7 +38,7 @@ const allowedNames = [
 const allowedMembers: ReadonlySet<string> = new Set(allowedNames);
 
 /** The members of a log line. The compiler refuses any other name in a literal. */
-export type LogMembers = { readonly [Name in (typeof allowedNames)[number]]?: unknown };
+type LogMembers = { readonly [Name in (typeof allowedNames)[number]]?: unknown };
 
 export interface Log {
   isLevelEnabled(level: string): boolean;

@@ -13,7 +13,7 @@ export type Big = BigJs;
 /** Digits after the point that amounts and rates keep in the database: numeric(38,18). */
 export const storedDecimals = 18;
 /** The largest amount that numeric(38,18) holds is just below this. */
-export const storedLimit = new Big('1e20');
+const storedLimit = new Big('1e20');
 /** The largest amount that the database holds. */
 export const storedMost = storedLimit.minus(new Big(`1e-${storedDecimals}`));
 

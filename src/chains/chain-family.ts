@@ -10,6 +10,8 @@ import type { SigningKeys, TransactionSigner } from './port/transaction-signer.t
 export interface AdapterParts {
   readonly orm: MikroORM;
   readonly hotWallet: string;
+  /** Accounts other than the hot wallet, as the signer reports them; empty on chains without. */
+  readonly channels: readonly string[];
   /** The tag of funding. Null where the wallet is no address of deposits, or has never run. */
   readonly fundingTag: string | null;
   /** Changes to the usual options of a node's client. */
@@ -64,6 +66,8 @@ export interface ChainFamily<Network extends LiveNetwork = LiveNetwork> {
    * none.
    */
   readonly checkNote: string | null;
+  /** Set where payments use accounts other than the hot wallet (`AdapterParts.channels`). */
+  readonly usesChannels?: true;
   openAdapter(network: Network, parts: AdapterParts): Promise<ChainAdapter>;
   /** Loads the code that checks and signs the network's transactions, given the keys. */
   loadTransactions(network: Network): Promise<(keys: SigningKeys) => TransactionSigner>;

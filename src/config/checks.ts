@@ -9,6 +9,7 @@ export function unsafeCombinations(config: Config): string[] {
   return [
     ...tlsFaults(config),
     ...publicListenerFaults(config),
+    ...loopbackFaults(config),
     ...processFaults(config),
     ...signInFaults(config),
     ...secretFileFaults(config),
@@ -40,6 +41,15 @@ function publicListenerFaults(config: Config): string[] {
   if (missing.length === 0) return [];
   return [
     `HOST=${config.HOST} listens beyond this machine, which also needs ${missing.join('; ')}; or set HOST=127.0.0.1`,
+  ];
+}
+
+/** Partners who may reach every service of a machine must be at that machine. */
+function loopbackFaults({ WEBHOOK_ALLOW_LOOPBACK, HOST, ROLE, TRUSTED_PROXIES }: Config): string[] {
+  const isAlone = isLoopback(HOST) && ROLE === 'all' && TRUSTED_PROXIES.length === 0;
+  if (WEBHOOK_ALLOW_LOOPBACK === 'off' || isAlone) return [];
+  return [
+    'WEBHOOK_ALLOW_LOOPBACK=on lets partners reach every service of this machine, so that no other machine may reach the gateway: set HOST=127.0.0.1 and ROLE=all and unset TRUSTED_PROXIES; or unset WEBHOOK_ALLOW_LOOPBACK',
   ];
 }
 

@@ -1,5 +1,5 @@
 /** A figure that is the same for every gateway, and why it is what it is. */
-export interface Constant<T> {
+interface Constant<T> {
   readonly value: T;
   readonly why: string;
 }
@@ -32,10 +32,6 @@ export const constants = {
   ),
   WEBHOOK_SENDERS: constant(100, 'webhook deliveries that a worker has under way at a time; more workers make more'),
   WEBHOOK_PORTS: constant<readonly number[]>([443], 'ports that webhook endpoints may have'),
-  WEBHOOK_ALLOW_LOOPBACK: constant(
-    false,
-    'whether webhooks may go to this machine; true in tests only, because partners could reach services of the gateway',
-  ),
   REQUIRE_DURABLE_COMMITS: constant(
     true,
     'refuses to start when PostgreSQL may lose an acknowledged commit (fsync or synchronous_commit off); false in tests only',
@@ -51,6 +47,10 @@ export const constants = {
   PLAYGROUND: constant(
     true,
     'serves the GraphQL playground to signed-in staff at /playground of the internal listener',
+  ),
+  STAFF_SOCKETS_PER_ADDRESS: constant(
+    100,
+    'most WebSocket connections of staff from a client address in a process; a /48 of IPv6 has ten times as many',
   ),
   SHORT_ID_PREFIX: constant('XP', 'prefix of short order ids before the dash'),
   DEPOSIT_GRACE_SEC: constant(

@@ -1,7 +1,7 @@
 import { publicUrl } from './public-url.ts';
 import type { Config } from './settings.ts';
 
-/** What a partner without terms of its own gets. */
+/** What a partner without its own terms gets. */
 export function gatewayTerms(config: Config): {
   readonly feeRateFixed: string;
   readonly quoteHoldSec: number;
@@ -16,7 +16,7 @@ export function gatewayTerms(config: Config): {
   };
 }
 
-/** How long fixed rates stand still, and how long a binding quote holds, in seconds. */
+/** How long fixed rates do not change, and how long a binding quote is valid, in seconds. */
 export function fixedRateTimes({
   FIXED_RATE_WINDOW_SEC,
   FIXED_RATE_HOLD_SEC,

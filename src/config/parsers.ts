@@ -19,9 +19,10 @@ export interface Pepper {
 export const integer =
   (min: number, max: number) =>
   (text: string): number => {
-    if (!/^-?\d{1,10}$/.test(text)) throw new BadSetting('is not a whole number');
-    const value = Number.parseInt(text, 10);
-    if (value < min || value > max) throw new BadSetting(`must lie between ${min} and ${max}`);
+    if (!/^-?\d+$/.test(text)) throw new BadSetting('is not a whole number');
+    const value = Number(text);
+    if (value < min) throw new BadSetting(`is too small: it must lie between ${min} and ${max}`);
+    if (value > max) throw new BadSetting(`is too large: it must lie between ${min} and ${max}`);
     return value;
   };
 
@@ -31,7 +32,7 @@ const wholeUsd = integer(0, 1_000_000_000);
  * Amounts in whole US dollars: one for each asset, and others for assets that are named, as
  * 'USDT/TRC20'.
  */
-export interface AssetUsd {
+interface AssetUsd {
   readonly each: number;
   readonly named: ReadonlyMap<string, number>;
 }
@@ -254,6 +255,13 @@ export const exchanges = (text: string): readonly ExchangeAddress[] => {
 export const coin = (text: string): string => {
   if (!/^[A-Z0-9]{2,10}$/.test(text)) throw new BadSetting('must be a coin, in capital letters');
   return text;
+};
+
+/** A coin on a network, as 'USDC/ERC20'. */
+export const asset = (text: string): { readonly coin: string; readonly network: string } => {
+  const [, coin, network] = /^([A-Z0-9]{2,10})\/([A-Z0-9]{2,20})$/.exec(text) ?? [];
+  if (coin === undefined || network === undefined) throw new BadSetting('must be a coin and its network');
+  return { coin, network };
 };
 
 const loopbackHosts = new Set(['127.0.0.1', '::1', '[::1]', 'localhost']);

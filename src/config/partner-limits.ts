@@ -1,8 +1,8 @@
 import { fixedRateTimes } from './fixed-rates.ts';
 import type { Config } from './settings.ts';
 
-/** Limits of a partner that has none of its own. Rates are per minute, values in US dollars. */
-export interface PartnerLimits {
+/** Default limits of a partner. Rates are per minute, values in US dollars. */
+interface PartnerLimits {
   readonly requests: number;
   readonly orders: number;
   readonly lists: number;
@@ -17,7 +17,7 @@ export interface PartnerLimits {
   readonly quoteHoldSec: number;
 }
 
-/** The limits of a partner that has none of its own, from the settings. */
+/** The default limits of a partner, from the settings. */
 export function partnerLimits(config: Config): PartnerLimits {
   return {
     requests: config.RATE_LIMIT_PARTNER_PER_MIN,

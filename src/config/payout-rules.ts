@@ -9,9 +9,12 @@ interface UsdLimit {
 /**
  * Limits of the value of automatic payments that begin: of all assets together, and of each asset.
  */
-export interface PayoutRules {
-  /** Shares of each limit that all refunds, and the payments of one partner, may use: fractions. */
-  readonly parts: { readonly refunds: string; readonly partner: string };
+interface PayoutRules {
+  /**
+   * Shares of each limit that all refunds, the payments of one partner, and all commission may use:
+   * fractions.
+   */
+  readonly parts: { readonly refunds: string; readonly partner: string; readonly commission: string };
   readonly overall: UsdLimit;
   readonly asset: (asset: { readonly coin: string; readonly network: string }) => UsdLimit;
 }
@@ -20,7 +23,11 @@ export interface PayoutRules {
 export function payoutRules(config: Config): PayoutRules {
   const { PAYOUT_LIMIT_ASSET_USD_PER_HOUR: perHour, PAYOUT_LIMIT_ASSET_USD_PER_DAY: perDay } = config;
   return {
-    parts: { refunds: config.PAYOUT_SHARE_REFUNDS, partner: config.PAYOUT_SHARE_PARTNER },
+    parts: {
+      refunds: config.PAYOUT_SHARE_REFUNDS,
+      partner: config.PAYOUT_SHARE_PARTNER,
+      commission: config.PAYOUT_SHARE_COMMISSION,
+    },
     overall: { hour: config.PAYOUT_LIMIT_USD_PER_HOUR, day: config.PAYOUT_LIMIT_USD_PER_DAY },
     asset: ({ coin, network }) => {
       const name = `${coin}/${network}`;

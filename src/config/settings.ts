@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { exchangeNames } from '../exchanges/exchange.ts';
 import type { Constants } from './constants.ts';
 import {
+  asset,
   assetUsd,
   bytes32,
   cabinetOrigin,
@@ -213,7 +214,7 @@ export const settings = {
   RATE_LIMIT_SIGN_IN_PER_MIN: setting(
     integer(1, 1_000_000),
     '20',
-    'sign-in attempts of staff, and of partners to the cabinet, each minute, for a client address',
+    'wrong tokens of staff, and attempts of partners to sign in to the cabinet, each minute, for a client address',
   ),
   RATE_LIMIT_CABINET_PER_MIN: setting(
     integer(1, 1_000_000),
@@ -266,6 +267,12 @@ export const settings = {
     'http://10.0.0.9:3128',
     'HTTP proxy that webhooks leave by, with CONNECT to addresses; without it they connect directly',
   ),
+  WEBHOOK_ALLOW_LOOPBACK: setting(
+    oneOf('off', 'on'),
+    'off',
+    'on: webhook endpoints may be on this machine, also as http://localhost:3000/; for a sandbox of your own only, because partners then reach every service of this machine',
+    'on',
+  ),
   FEE_RATE_FLOAT: setting(rate, '0.005', 'service fee on float orders as a fraction; a partner may have its own fee'),
   FEE_RATE_FIXED: setting(rate, '0.01', 'service fee on fixed orders as a fraction; a partner may have its own fee'),
   MAX_MARKUP_BPS: setting(
@@ -291,7 +298,7 @@ export const settings = {
   VENUE_KEY: secret(
     (text: string) => text,
     '<the API key that VENUE shows>, which may trade and query orders but not withdraw',
-    'API key of the account at VENUE; each worker needs its own key, because Kraken counts the requests of a key; an api process needs none',
+    'API key of the account at VENUE; each worker needs its own key, because Kraken counts the requests of a key; an api process needs none (docs/secrets.md says who holds it)',
   ),
   VENUE_SECRET: secret(
     (text: string) => text,
@@ -347,23 +354,23 @@ export const settings = {
   PAYOUT_LIMIT_USD_PER_HOUR: setting(
     integer(0, 1_000_000_000),
     '3000000',
-    'most US dollars of payouts and refunds of all assets together that begin within any hour; further payments wait',
+    'most US dollars of payouts, refunds and commission of all assets together that begin within any hour; further payments wait',
   ),
   PAYOUT_LIMIT_USD_PER_DAY: setting(
     integer(0, 1_000_000_000),
     '20000000',
-    'most US dollars of payouts and refunds of all assets together that begin within any 24 hours; further payments wait',
+    'most US dollars of payouts, refunds and commission of all assets together that begin within any 24 hours; further payments wait',
   ),
   PAYOUT_LIMIT_ASSET_USD_PER_HOUR: setting(
     assetUsd,
     '1000000',
-    'most US dollars of payouts and refunds of one asset (a coin on a network) that begin within any hour, then limits of named assets',
+    'most US dollars of payouts, refunds and commission of one asset (a coin on a network) that begin within any hour, then limits of named assets',
     '1000000,USDT/TRC20=2000000',
   ),
   PAYOUT_LIMIT_ASSET_USD_PER_DAY: setting(
     assetUsd,
     '5000000',
-    'most US dollars of payouts and refunds of one asset that begin within any 24 hours, then limits of named assets',
+    'most US dollars of payouts, refunds and commission of one asset that begin within any 24 hours, then limits of named assets',
     '5000000,USDT/TRC20=10000000',
   ),
   PAYOUT_SHARE_REFUNDS: setting(
@@ -375,6 +382,21 @@ export const settings = {
     fraction,
     '0.5',
     'share of each PAYOUT_LIMIT_… that the payments of one partner may use, and share of PAYOUT_SHARE_REFUNDS that its refunds may use; 1 when there is a single partner',
+  ),
+  PAYOUT_SHARE_COMMISSION: setting(
+    fraction,
+    '0.1',
+    'share of each PAYOUT_LIMIT_… that the commission of all partners together may use',
+  ),
+  COMMISSION_ASSET: setting(
+    asset,
+    'USDC/ERC20',
+    'the coin and network in which commission is counted for partners that have no payout address yet',
+  ),
+  COMMISSION_MIN_USD: setting(
+    integer(0, 1_000_000),
+    '50',
+    'US dollars of commission below which a month is not paid and counts in the next one',
   ),
   VENUE_LOSS_LIMIT_USD: setting(
     integer(1, 1_000_000_000),

@@ -8,7 +8,7 @@ import { Turns } from './turns.ts';
 /** The most pages of one list. */
 const mostPages = 200;
 
-/** Reads an account by a key of its own, which can only read. */
+/** Reads an account with a separate key, which can only read. */
 export class AccountReader implements Pick<ExchangeQuestions, 'holdings' | 'movements'> {
   readonly #ccxt: CcxtExchange;
   readonly #dialect: Dialect;

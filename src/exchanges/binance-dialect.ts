@@ -175,7 +175,7 @@ function periodOf(from: NonNullable<MovementsAsked['from']>): { startMs: number;
 function movementOf(ccxt: CcxtExchange, kind: MovementKind, row: unknown): Movement {
   const [status, txid] = [textOf(row, 'status'), textOf(row, 'txId')];
   const isInternal = textOf(row, 'transferType') === '1' || /^internal transfer/i.test(txid);
-  // What arrives. The fee of a withdrawal is paid beside it; a deposit has none.
+  // What arrives. The fee of a withdrawal is paid in addition to it; a deposit has none.
   const moved = decimal(textOf(row, 'amount'));
   const fee = decimal(kind === 'withdrawal' ? textOf(row, 'transactionFee') : '0');
   return {

@@ -1,4 +1,4 @@
-export interface FetchBounds {
+interface FetchBounds {
   /** Limit for the whole answer, to its last byte. */
   readonly timeoutMs: number;
   readonly maxBytes: number;

@@ -20,8 +20,8 @@ export interface ExchangeProcessOptions {
   /** For all requests of the child that read one list of movements; it then gives up. */
   readonly listTimeoutMs?: number;
   /**
-   * For one answer of the child, beside the time for a list. A child that takes longer hangs and is
-   * killed.
+   * For one answer of the child, in addition to the time for a list. A child that takes longer
+   * hangs and is killed.
    */
   readonly answerTimeoutMs?: number;
   readonly maxAnswerBytes?: number;

@@ -34,8 +34,8 @@ const levels = 500;
 const nothing = new Big('0');
 
 /**
- * Balances that earn interest stand beside the plain one: 'XBT.F', 'ETH.B', 'USD.M', 'DOT28.S'. The
- * digits are the days of a bond.
+ * Balances that earn interest are listed next to the plain one: 'XBT.F', 'ETH.B', 'USD.M',
+ * 'DOT28.S'. The digits are the days of a bond.
  */
 const earningName = /^(.+?)(?:\d\d(?=\.S$))?\.[FSMBP]$/;
 
@@ -151,7 +151,7 @@ function coinOf(ccxt: CcxtExchange, name: string): string {
 
 function movementOf(ccxt: CcxtExchange, kind: MovementKind, row: unknown): Movement {
   const [status, property] = [textOf(row, 'status'), textOf(row, 'status-prop')];
-  // Both lists tell the amount on the chain. The fee of a withdrawal is paid beside it, that of a
+  // Both lists have the amount on the chain. The fee of a withdrawal is added to it, that of a
   // deposit out of it.
   const moved = decimal(textOf(row, 'amount'));
   const fee = decimal(textOf(row, 'fee') || (kind === 'deposit' ? '0' : ''));

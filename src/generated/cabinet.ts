@@ -457,52 +457,44 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
-    "/statements": {
+    "/commission/addresses": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** Months with completed orders */
-        get: operations["listStatements"];
+        /** Where your commission is paid to */
+        get: operations["getCommissionAddresses"];
         put?: never;
-        post?: never;
+        /**
+         * Request another address for your commission
+         * @description It takes effect after 72 hours, and takes the place of one that waits. Commission is paid to
+         *     the previous address until then, unless `old_is_lost`. Owners, webhooks and the audit log
+         *     have it at once. An account may request five addresses in 24 hours.
+         */
+        post: operations["setCommissionAddress"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/statements/{month}": {
+    "/commission/addresses/{address_id}": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** Completed orders of a month */
-        get: operations["getStatement"];
+        get?: never;
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/statements/{month}/csv": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Completed orders of a month as CSV */
-        get: operations["getStatementCsv"];
-        put?: never;
-        post?: never;
-        delete?: never;
+        /**
+         * Cancel an address that waits
+         * @description It needs no passkey, so that it is quick.
+         */
+        delete: operations["cancelCommissionAddress"];
         options?: never;
         head?: never;
         patch?: never;
@@ -546,9 +538,9 @@ export type components = {
          * @description What a role may do.
          * @enum {string}
          */
-        Right: "orders:read" | "orders:answer" | "keys:read" | "keys:write" | "webhooks:read" | "webhooks:write" | "team:read" | "team:write" | "statements:read" | "audit:read";
+        Right: "orders:read" | "orders:answer" | "keys:read" | "keys:write" | "webhooks:read" | "webhooks:write" | "team:read" | "team:write" | "statements:read" | "commission:write" | "audit:read";
         /** @enum {string} */
-        ConfirmedOperation: "addPasskey" | "removePasskey" | "invite" | "changeMember" | "removeMember" | "recoverMember" | "issueKey" | "rollKey" | "setKeyNetworks" | "createWebhookEndpoint" | "updateWebhookEndpoint" | "deleteWebhookEndpoint" | "rotateWebhookSecret";
+        ConfirmedOperation: "addPasskey" | "removePasskey" | "invite" | "changeMember" | "removeMember" | "recoverMember" | "issueKey" | "rollKey" | "setKeyNetworks" | "createWebhookEndpoint" | "updateWebhookEndpoint" | "deleteWebhookEndpoint" | "rotateWebhookSecret" | "setCommissionAddress";
         /**
          * @description SHA-256 in base64url of the request that is confirmed: its method, a space, its path with the
          *     query, a line feed, and the bytes of its body.
@@ -677,9 +669,30 @@ export type components = {
             /** @description Most urgent first. */
             needs_action: {
                 /** @enum {string} */
-                code: "orders_ask" | "webhook_disabled" | "webhook_failing" | "one_passkey" | "key_expires" | "no_live_key" | "invitation_open";
+                code: "commission_address_waiting" | "orders_ask" | "webhook_disabled" | "webhook_failing" | "one_passkey" | "key_expires" | "no_live_key" | "invitation_open";
                 count: number;
             }[];
+        };
+        CommissionAddress: {
+            /** Format: uuid */
+            id: string;
+            coin: string;
+            network: string;
+            address: string;
+            tag: string | null;
+            /**
+             * @description `effective` is kept by an address that another one has replaced since.
+             * @enum {string}
+             */
+            state: "waiting" | "effective" | "cancelled";
+            /** @description Whether nothing is paid to the previous address while it waits. */
+            old_is_lost: boolean;
+            /** @description The name of a member. Null for our staff. */
+            requested_by: string | null;
+            requested_at: components["schemas"]["Time"];
+            effective_at: components["schemas"]["Time"];
+            took_effect_at: components["schemas"]["Time"] | null;
+            cancelled_at: components["schemas"]["Time"] | null;
         };
         Limits: {
             limits: components["schemas"]["Limit"][];
@@ -698,7 +711,7 @@ export type components = {
             most: components["schemas"]["Amount"];
             /** @description The use now. Null for a limit without a count, and while the count is unknown. */
             used: components["schemas"]["Amount"] | null;
-            /** @description Whether the partner has a value of its own. Otherwise it is the gateway's. */
+            /** @description Whether the partner has its own value. Otherwise it is the gateway's. */
             is_own: boolean;
         };
         Figures: {
@@ -723,33 +736,6 @@ export type components = {
             created_at: components["schemas"]["Time"];
             expires_at: components["schemas"]["Time"] | null;
             last_used_at: components["schemas"]["Time"] | null;
-        };
-        Month: {
-            /** @description In UTC: 2026-11. */
-            month: string;
-            /** @description Completed orders. */
-            orders: number;
-            /** @description The partner's markup, by coin. */
-            commission: components["schemas"]["Commission"][];
-        };
-        Commission: {
-            coin: string;
-            network: string;
-            amount: components["schemas"]["Amount"];
-        };
-        StatementEntry: {
-            /** Format: uuid */
-            order_id: string;
-            short_id: string;
-            external_id: string | null;
-            completed_at: components["schemas"]["Time"];
-            coin_from: string;
-            network_from: string;
-            amount_from: components["schemas"]["Amount"];
-            coin_to: string;
-            network_to: string;
-            amount_to: components["schemas"]["Amount"];
-            partner_markup: components["schemas"]["Amount"];
         };
         AuditEntry: {
             /** Format: uuid */
@@ -815,8 +801,8 @@ export type components = {
             content: {
                 "application/json": {
                     key: components["schemas"]["Key"];
-                    /** @description The whole key. */
-                    secret: string;
+                    /** @description The whole key. Null in a repetition. */
+                    secret: string | null;
                 };
             };
         };
@@ -830,9 +816,9 @@ export type components = {
                     invitation: components["schemas"]["Invitation"];
                     /**
                      * Format: uri
-                     * @description The token is behind the sign of the fragment.
+                     * @description The token is behind the sign of the fragment. Null in a repetition.
                      */
-                    link: string;
+                    link: string | null;
                 };
             };
         };
@@ -840,6 +826,8 @@ export type components = {
     parameters: {
         /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
         Confirmation: string;
+        /** @description The same key with the same request makes nothing twice. The secret is not shown again. */
+        IdempotencyKey: string;
         /** @description Rows of the page. Without it, 50. */
         Limit: number;
         /** @description The `next_cursor` of the page before. */
@@ -847,7 +835,6 @@ export type components = {
         KeyId: string;
         MemberId: string;
         PasskeyId: string;
-        Month: string;
     };
     requestBodies: {
         Credential: {
@@ -1189,6 +1176,8 @@ export interface operations {
             header?: {
                 /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
                 "X-Confirmation"?: components["parameters"]["Confirmation"];
+                /** @description The same key with the same request makes nothing twice. The secret is not shown again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
@@ -1289,6 +1278,8 @@ export interface operations {
             header?: {
                 /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
                 "X-Confirmation"?: components["parameters"]["Confirmation"];
+                /** @description The same key with the same request makes nothing twice. The secret is not shown again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 member_id: components["parameters"]["MemberId"];
@@ -1377,6 +1368,8 @@ export interface operations {
             header?: {
                 /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
                 "X-Confirmation"?: components["parameters"]["Confirmation"];
+                /** @description The same key with the same request makes nothing twice. The secret is not shown again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
@@ -1402,6 +1395,8 @@ export interface operations {
             header?: {
                 /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
                 "X-Confirmation"?: components["parameters"]["Confirmation"];
+                /** @description The same key with the same request makes nothing twice. The secret is not shown again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 key_id: components["parameters"]["KeyId"];
@@ -1460,7 +1455,7 @@ export interface operations {
             default: components["responses"]["Refusal"];
         };
     };
-    listStatements: {
+    getCommissionAddresses: {
         parameters: {
             query?: never;
             header?: never;
@@ -1469,73 +1464,77 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Newest first, 24 at most. */
+            /** @description What is in effect by asset, what waits, and the newest 50 addresses. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["Month"][];
-                        has_more: components["schemas"]["HasMore"];
+                        /** @description One for each asset. */
+                        in_effect: components["schemas"]["CommissionAddress"][];
+                        /** @description The address that takes effect at its `effective_at`. Null without one. */
+                        waiting: components["schemas"]["CommissionAddress"] | null;
+                        /** @description Newest first. */
+                        history: components["schemas"]["CommissionAddress"][];
                     };
                 };
             };
             default: components["responses"]["Refusal"];
         };
     };
-    getStatement: {
+    setCommissionAddress: {
         parameters: {
-            query?: {
-                /** @description Rows of the page. Without it, 50. */
-                limit?: components["parameters"]["Limit"];
-                /** @description The `next_cursor` of the page before. */
-                cursor?: components["parameters"]["Cursor"];
+            query?: never;
+            header?: {
+                /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
+                "X-Confirmation"?: components["parameters"]["Confirmation"];
             };
-            header?: never;
-            path: {
-                month: components["parameters"]["Month"];
-            };
+            path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": {
+                    coin: string;
+                    network: string;
+                    address: string;
+                    tag?: string | null;
+                    /** @description Pay nothing to the address in effect any more. */
+                    old_is_lost?: boolean;
+                };
+            };
+        };
         responses: {
-            /** @description A page, oldest first. */
+            /** @description The address, which waits. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        month: components["schemas"]["Month"];
-                        data: components["schemas"]["StatementEntry"][];
-                        has_more: components["schemas"]["HasMore"];
-                        next_cursor: components["schemas"]["NextCursor"];
-                    };
+                    "application/json": components["schemas"]["CommissionAddress"];
                 };
             };
             default: components["responses"]["Refusal"];
         };
     };
-    getStatementCsv: {
+    cancelCommissionAddress: {
         parameters: {
             query?: never;
             header?: never;
             path: {
-                month: components["parameters"]["Month"];
+                address_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description RFC 4180 in UTF-8. A cell that a spreadsheet would compute begins with an apostrophe. */
-            200: {
+            /** @description It is cancelled. */
+            204: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content: {
-                    "text/csv": string;
-                };
+                content?: never;
             };
             default: components["responses"]["Refusal"];
         };

@@ -477,8 +477,9 @@ export type paths = {
         put?: never;
         /**
          * Create a webhook endpoint
-         * @description Events of your orders are sent to the URL from now on, as `POST` requests that are signed
-         *     after Standard Webhooks 1.0. The answer has the signing secret, which is not shown again. An
+         * @description Events are sent to the URL from now on, as `POST` requests that are signed after Standard
+         *     Webhooks 1.0: those of your orders, and those of your commission. The answer has the signing
+         *     secret, which is not shown again. An
          *     account has at most ten endpoints. The URL must be `https` on port 443, with a public host
          *     name. A repetition with the same `Idempotency-Key` shows the secret again while it signs;
          *     once it has ended, that is 409 `action_not_available`.
@@ -609,6 +610,121 @@ export type paths = {
          *     - One replay of an account runs at a time, and four wait. Others get 429.
          */
         post: operations["replayWebhookEvents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/partner/commission/balance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what you have earned
+         * @description What is owed to your account now: in the asset in which this month is settled, and in others
+         *     that are not converted yet. The balance counts closed months until they are paid. No key
+         *     reads the address to which you are paid.
+         */
+        get: operations["getCommissionBalance"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/partner/commission/entries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what changed your balance
+         * @description Markups of completed orders, conversions, corrections and payments: the newest month first,
+         *     and in it the newest entry. The sum of all amounts of an asset is the balance in it. The
+         *     list of a closed month is final. In the open month, entries that are booked during a walk
+         *     may be missing from it.
+         */
+        get: operations["listCommissionEntries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/partner/statements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List monthly statements
+         * @description The months of your commission in UTC, newest first. The list is never paged. The figures of
+         *     an open month are of this moment. Those of a closed month never change: corrections are
+         *     entries of a later month.
+         */
+        get: operations["listStatements"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/partner/statements/{month}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a monthly statement
+         * @description The statement of a month, or with `format=csv` its entries in the order of their booking, by
+         *     RFC 4180 in UTF-8. A cell that a spreadsheet would compute begins with an apostrophe. The
+         *     bytes of the CSV of a closed month are always the same, and `sha256` is their SHA-256.
+         */
+        get: operations["getStatement"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/partner/reports/orders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Report completed orders
+         * @description Completed orders with both sides and what they earned, the earliest completion first. An
+         *     order is found by the time of its completion, however long before it was created. Keep
+         *     `next_cursor`, and ask with it again: no order is missed and none comes twice, also while
+         *     orders complete. The cursor is never null. A page may have fewer orders than `limit`, or
+         *     none, while `has_more` is true. After a restore of our data an old cursor is answered with
+         *     410. Then begin again without a cursor, with `completed_from` set to the `restart_from` of
+         *     the error.
+         */
+        get: operations["listOrderReport"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -808,6 +924,10 @@ export type components = {
          *     digits in answers to requests with the header `Amounts: string`.
          */
         Amount: JsonNumber;
+        /** @description An amount that may be negative, exact to its last digit. Its forms are those of `Amount`. */
+        SignedAmount: JsonNumber;
+        /** @description A month in UTC. */
+        Month: string;
         /**
          * @description `float` settles at the rate when the deposit is confirmed, `fixed` at the quoted rate.
          * @enum {string}
@@ -1690,6 +1810,15 @@ export type components = {
          */
         EventType: "order.created" | "order.deposit_detected" | "order.expired" | "order.refunding" | "order.deposit_lost" | "order.confirmed" | "order.exchanged" | "order.completed" | "order.failed" | "order.refunded" | "order.payout_retried" | "order.refund_address_set" | "order.action_required" | "order.deposit_added" | "order.extra_refunding" | "order.extra_refunded" | "order.extra_refund_failed" | "order.held" | "order.released" | "order.action_resolved" | "order.updated";
         /**
+         * @description The type of an event that belongs to no order. Webhooks have these events, with the members
+         *     that the guide to webhooks lists. Feed and stream have events of orders only. More may
+         *     follow.
+         * @enum {string}
+         */
+        PartnerEventType: "commission.statement" | "commission.paid" | "commission.address_changed";
+        /** @description The type of an event that is sent to endpoints. */
+        WebhookEventType: components["schemas"]["EventType"] | components["schemas"]["PartnerEventType"];
+        /**
          * @description Facts that never change after the event. It has no address and no metadata: read the order
          *     for these. Amounts are strings, with and without the header `Amounts`.
          */
@@ -1755,7 +1884,7 @@ export type components = {
             /** @description Where events are sent. `https`, port 443, a public host name. */
             url: string;
             /** @description Only events of these types. Null or absent sends all, also later types. */
-            types?: components["schemas"]["EventType"][] | null;
+            types?: components["schemas"]["WebhookEventType"][] | null;
             /** @description Only events of orders from this coin. */
             coin_from?: string | null;
             /** @description Only events of orders to this coin. */
@@ -1776,7 +1905,7 @@ export type components = {
             /** @description Where events are sent. `https`, port 443, a public host name. */
             url?: string;
             /** @description Only events of these types. Null or absent sends all, also later types. */
-            types?: components["schemas"]["EventType"][] | null;
+            types?: components["schemas"]["WebhookEventType"][] | null;
             /** @description Only events of orders from this coin. */
             coin_from?: string | null;
             /** @description Only events of orders to this coin. */
@@ -1802,7 +1931,7 @@ export type components = {
             /** @description Where events are sent. `https`, port 443, a public host name. */
             url: string;
             /** @description Only events of these types. Null or absent sends all, also later types. */
-            types: components["schemas"]["EventType"][] | null;
+            types: components["schemas"]["WebhookEventType"][] | null;
             /** @description Only events of orders from this coin. */
             coin_from: string | null;
             /** @description Only events of orders to this coin. */
@@ -1942,7 +2071,7 @@ export type components = {
             type: string;
             /**
              * Format: uuid
-             * @description The order. Null for a test.
+             * @description The order. Null for an event without an order, and for a test.
              */
             order_id: string | null;
             /** @description Whether it was replayed. */
@@ -1993,6 +2122,224 @@ export type components = {
             failed_only?: boolean;
             /** @description The `next_cursor` of the call before, with the same range. */
             cursor?: string;
+        };
+        /** @description An amount of an asset. It is positive when you are owed it. */
+        CommissionAmount: {
+            coin: components["schemas"]["Coin"];
+            network: components["schemas"]["Network"];
+            amount: components["schemas"]["SignedAmount"];
+        };
+        /** @description What is to be paid for a month, network fee included. */
+        MonthAmount: {
+            month: components["schemas"]["Month"];
+            coin: components["schemas"]["Coin"];
+            network: components["schemas"]["Network"];
+            amount: components["schemas"]["SignedAmount"];
+        };
+        /** @description What is owed to the account now. */
+        CommissionBalance: {
+            month: components["schemas"]["Month"];
+            coin: components["schemas"]["Coin"];
+            network: components["schemas"]["Network"];
+            /** @description All that is owed in this asset. Closed months count until they are paid. */
+            balance: components["schemas"]["SignedAmount"];
+            /** @description What is owed in other assets. */
+            others: components["schemas"]["CommissionAmount"][];
+            /** @description Closed months that are to be paid, oldest first. */
+            payable: components["schemas"]["MonthAmount"][];
+            /** @description Closed months whose payment is under way, oldest first. */
+            in_payment: components["schemas"]["MonthAmount"][];
+            /** @description US dollars below which a month is not paid and counts in the next one. */
+            min_payment_usd: components["schemas"]["Amount"];
+        };
+        /** @description What was converted into an amount, and its price in US dollars. */
+        CommissionFrom: {
+            coin: components["schemas"]["Coin"];
+            network: components["schemas"]["Network"];
+            amount: components["schemas"]["SignedAmount"];
+            price: components["schemas"]["Amount"];
+        };
+        /** @description One change of the balance. It never changes. */
+        CommissionEntry: {
+            /**
+             * Format: uuid
+             * @description Identifier of the entry.
+             */
+            id: string;
+            /**
+             * @description `accrual` is the markup of a completed order. `conversion` is one of two entries, out of
+             *     one asset and into another. `correction` is made by our staff, with a reason. `payment`
+             *     is the payment of an earlier month.
+             * @enum {string}
+             */
+            kind: "accrual" | "conversion" | "correction" | "payment";
+            /**
+             * Format: date-time
+             * @description When it was booked.
+             */
+            at: string;
+            month: components["schemas"]["Month"];
+            coin: components["schemas"]["Coin"];
+            network: components["schemas"]["Network"];
+            amount: components["schemas"]["SignedAmount"];
+            /**
+             * Format: uuid
+             * @description The order of an accrual.
+             */
+            order_id: string | null;
+            /** @description Its short identifier. */
+            short_id: string | null;
+            /** @description Your number of it. */
+            external_id: string | null;
+            /** @description What was converted into the amount; null without a conversion. */
+            from: components["schemas"]["CommissionFrom"] | null;
+            /** @description The price of the amount's own coin in US dollars, with a conversion. */
+            price: components["schemas"]["Amount"] | null;
+            /**
+             * Format: uuid
+             * @description The entry that a correction is about.
+             */
+            corrects: string | null;
+            /** @description Why it was corrected. */
+            reason: string | null;
+            /** @description The transaction of a payment. */
+            txid: string | null;
+        };
+        /** @description A page of entries. */
+        CommissionEntryList: {
+            /** @description The entries, newest first. */
+            data: components["schemas"]["CommissionEntry"][];
+            /** @description Whether more entries follow. */
+            has_more: boolean;
+            /** @description Cursor of the next page. */
+            next_cursor: string | null;
+        };
+        /**
+         * @description The figures of an asset in a month. `closing` is the sum of the others without `paid`, which
+         *     is taken from it. It opens the next month.
+         */
+        StatementFigures: {
+            coin: components["schemas"]["Coin"];
+            network: components["schemas"]["Network"];
+            opening: components["schemas"]["SignedAmount"];
+            accrued: components["schemas"]["SignedAmount"];
+            converted: components["schemas"]["SignedAmount"];
+            corrected: components["schemas"]["SignedAmount"];
+            paid: components["schemas"]["SignedAmount"];
+            closing: components["schemas"]["SignedAmount"];
+        };
+        /** @description The payment of a month. */
+        StatementPayment: {
+            /** @description Null until the transaction is in a block. */
+            txid: string | null;
+            amount: components["schemas"]["Amount"];
+            fee: components["schemas"]["Amount"];
+        };
+        /** @description A month of the account's commission. */
+        Statement: {
+            month: components["schemas"]["Month"];
+            /**
+             * @description `open`: entries are still added. `closed`: nothing is due. `rolled`: the balance is
+             *     below the minimum, and counts in the next month. `payable`: `due` is to be paid. `paid`:
+             *     it was paid.
+             * @enum {string}
+             */
+            state: "open" | "closed" | "rolled" | "payable" | "paid";
+            coin: components["schemas"]["Coin"];
+            network: components["schemas"]["Network"];
+            /**
+             * Format: int32
+             * @description Orders that earned something in the month.
+             */
+            orders: number;
+            /** @description By asset, that of the month first. */
+            figures: components["schemas"]["StatementFigures"][];
+            /** @description What is paid for the month, network fee included; null without a payment. */
+            due: components["schemas"]["Amount"] | null;
+            /** @description SHA-256 of the month's CSV in hexadecimal; null while the month is open. */
+            sha256: string | null;
+            /**
+             * Format: date-time
+             * @description When it was closed.
+             */
+            closed_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was paid.
+             */
+            paid_at: string | null;
+            /** @description The payment of the month; null until there is one. */
+            payment: components["schemas"]["StatementPayment"] | null;
+        };
+        /** @description All months of the account. */
+        StatementList: {
+            /** @description The statements, newest first. */
+            data: components["schemas"]["Statement"][];
+            /** @description Always false. The list is whole. */
+            has_more: boolean;
+        };
+        /** @description One side of a completed order. */
+        ReportedSide: {
+            coin: components["schemas"]["Coin"];
+            network: components["schemas"]["Network"];
+            /** @description Contract, mint or issuer of a token; null for the chain's own coin. */
+            contract: string | null;
+            amount: components["schemas"]["Amount"];
+            /** @description CAIP-2 name of the chain. */
+            chain: string;
+            /**
+             * Format: int64
+             * @description The chain id of an EVM chain; null for others.
+             */
+            chain_id: number | null;
+        };
+        /** @description A completed order. */
+        ReportedOrder: {
+            /**
+             * Format: uuid
+             * @description Identifier of the order.
+             */
+            id: string;
+            /** @description Its short identifier. */
+            short_id: string;
+            /** @description Your number of it. */
+            external_id: string | null;
+            /**
+             * @description The status in the words of the Edge wallet.
+             * @enum {string}
+             */
+            edge_status: "completed";
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it completed.
+             */
+            completed_at: string;
+            source: components["schemas"]["ReportedSide"];
+            destination: components["schemas"]["ReportedSide"];
+            /** @description Where the user paid to. */
+            deposit_address: string;
+            /** @description Where the payout went. */
+            recipient_address: string;
+            /** @description The deposit. */
+            deposit_txid: string | null;
+            /** @description The payout. */
+            payout_txid: string | null;
+            /** @description What the order earned; null for an order without a markup. */
+            commission: components["schemas"]["CommissionAmount"] | null;
+        };
+        /** @description A page of completed orders. */
+        OrderReport: {
+            /** @description The orders, the earliest completion first. */
+            data: components["schemas"]["ReportedOrder"][];
+            /** @description Whether to ask for the next page at once. */
+            has_more: boolean;
+            /** @description Cursor of the next page. */
+            next_cursor: string;
         };
         /** @description Coins to send in place of the user. */
         MakeSandboxDeposits: {
@@ -2086,7 +2433,7 @@ export type components = {
         };
         /** @description A sample event to send. */
         EmitSandboxEvent: {
-            type: components["schemas"]["EventType"];
+            type: components["schemas"]["WebhookEventType"];
         };
         /** @description Samples that are being sent. */
         SandboxSamples: {
@@ -4205,6 +4552,278 @@ export interface operations {
             410: components["responses"]["CursorExpired"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getCommissionBalance: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description `string` asks for every amount and rate of the answer as a string, and allows strings for
+                 *     the amounts of the body. Without it they are numbers. Any other value is answered with 400.
+                 */
+                Amounts?: components["parameters"]["Amounts"];
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The balance. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommissionBalance"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listCommissionEntries: {
+        parameters: {
+            query?: {
+                /** @description Only entries that were booked in this month, in UTC. */
+                month?: string;
+                /** @description Most entries of a page. */
+                limit?: number;
+                /** @description The `next_cursor` of the page before, with the same month. */
+                cursor?: string;
+            };
+            header?: {
+                /**
+                 * @description `string` asks for every amount and rate of the answer as a string, and allows strings for
+                 *     the amounts of the body. Without it they are numbers. Any other value is answered with 400.
+                 */
+                Amounts?: components["parameters"]["Amounts"];
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of entries. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommissionEntryList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listStatements: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description `string` asks for every amount and rate of the answer as a string, and allows strings for
+                 *     the amounts of the body. Without it they are numbers. Any other value is answered with 400.
+                 */
+                Amounts?: components["parameters"]["Amounts"];
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All statements. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatementList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getStatement: {
+        parameters: {
+            query?: {
+                /** @description The form of the answer. */
+                format?: "json" | "csv";
+            };
+            header?: {
+                /**
+                 * @description `string` asks for every amount and rate of the answer as a string, and allows strings for
+                 *     the amounts of the body. Without it they are numbers. Any other value is answered with 400.
+                 */
+                Amounts?: components["parameters"]["Amounts"];
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path: {
+                /** @description The month in UTC. */
+                month: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The statement, or its entries. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Statement"];
+                    "text/csv": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listOrderReport: {
+        parameters: {
+            query?: {
+                /** @description Orders that completed at this time or later. */
+                completed_from?: string;
+                /** @description Orders that completed before this time. */
+                completed_to?: string;
+                /** @description Most orders of a page. */
+                limit?: number;
+                /** @description The `next_cursor` of the page before, with the same times. */
+                cursor?: string;
+            };
+            header?: {
+                /**
+                 * @description `string` asks for every amount and rate of the answer as a string, and allows strings for
+                 *     the amounts of the body. Without it they are numbers. Any other value is answered with 400.
+                 */
+                Amounts?: components["parameters"]["Amounts"];
+                /**
+                 * @description Hexadecimal HMAC-SHA256 of the exact bytes of the body. A GET signs the empty string.
+                 *     The key of the HMAC is the secret: the part of the API key after the dot.
+                 *     Verified when present. A signature that does not match is answered with 401.
+                 */
+                "X-Signature"?: components["parameters"]["Signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of completed orders. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderReport"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            410: components["responses"]["CursorExpired"];
             417: components["responses"]["ExpectationFailed"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];

@@ -23,7 +23,7 @@ import { Big, formatDecimal } from '../base/money.ts';
  * - `suspense`: deposits that match no order, until staff assign or return them.
  * - `opening`: the opening balances of the hot wallets, and later funding from outside.
  * - `markup`: the parts of `service_fee` that partners earned by completed orders.
- * - `partner:<id>`: what a partner earned so.
+ * - `partner:<id>`: what we owe a partner for it, until it is paid.
  */
 export type Account = GatewayAccount | `partner:${string}` | `venue:${string}`;
 
@@ -44,9 +44,10 @@ export type GatewayAccount =
   | 'treasury_cost';
 
 /**
- * A coin on a network. Coins at a venue are on no network. There a coin of a trade's order stands
- * with the order's network, and a transfer with the network that it takes. Any other coin, such as
- * dollars, stands with the venue's name. So only the sum over all networks means something.
+ * A coin on a network. Coins at a venue are on no network. There a coin of a trade's order is
+ * booked with the order's network, and a transfer with the network that it takes. Any other coin,
+ * such as dollars, is booked with the venue's name. So only the sum over all networks means
+ * something.
  */
 export interface LedgerAsset {
   readonly coin: string;
@@ -60,7 +61,7 @@ export interface LedgerLine extends LedgerAsset {
 }
 
 /** The entries about our account at an exchange, other than those of trades. */
-export const treasuryKinds = [
+const treasuryKinds = [
   'transfer_out',
   'transfer_fee',
   'transfer_reversal',
@@ -70,7 +71,7 @@ export const treasuryKinds = [
   'venue_opening',
   'venue_other',
 ] as const;
-export type TreasuryKind = (typeof treasuryKinds)[number];
+type TreasuryKind = (typeof treasuryKinds)[number];
 
 export interface Booking {
   readonly kind:
@@ -81,6 +82,8 @@ export interface Booking {
     | 'trade_unwound'
     | 'venue_cash'
     | 'markup'
+    | 'commission_conversion'
+    | 'commission_correction'
     | 'unclaimed'
     | 'payment'
     | 'payment_fee'
@@ -169,7 +172,7 @@ function linesOf(kind: Booking['kind'], reference: string, lines: readonly Ledge
 }
 
 /**
- * A difference from the balance at an exchange counts once so many comparisons in a row found it.
+ * A difference from the balance at an exchange counts once this many comparisons in a row found it.
  */
 export const lastingComparisons = 2;
 

@@ -5,9 +5,10 @@ import { formatDecimal } from '../base/money.ts';
 import type { ChainAdapter } from '../chains/port/chain-adapter.ts';
 import { currenciesByChain } from './reconcile/assets.ts';
 import { checkUnreadChains, reconcileChain } from './reconcile/chains.ts';
+import { checkCommission, checkMarkups } from './reconcile/commission.ts';
 import { checkAddresses, checkBook, checkHistories, checkPayments } from './reconcile/invariants.ts';
 import { type ReconcileReport, Tally } from './reconcile/report.ts';
-import { checkAccounts, checkClients, checkDebits, checkEndedOrders, checkMarkups } from './reconcile/rows.ts';
+import { checkAccounts, checkClients, checkDebits, checkEndedOrders } from './reconcile/rows.ts';
 import { inSnapshot } from './reconcile/snapshot.ts';
 import { checkTransit, checkVenueBalances } from './reconcile/treasury.ts';
 import { checkVenue, type VenueFill } from './reconcile/venue.ts';
@@ -39,9 +40,9 @@ export interface LedgerBalance {
 }
 
 /**
- * Derives every balance anew from the chains, the venue and the order rows, and compares it with
+ * Derives every balance again from the chains, the venue and the order rows, and compares it with
  * the ledger. It shares no code with the ledger's writers, so that an error of theirs shows here.
- * It changes nothing, and may run beside gateways.
+ * It changes nothing, and may run while gateways run.
  */
 export async function reconcile(options: ReconcileOptions): Promise<ReconcileReport> {
   const { orm, adapters, venueFills, clock = systemClock } = options;
@@ -58,6 +59,7 @@ export async function reconcile(options: ReconcileOptions): Promise<ReconcileRep
     await checkEndedOrders(em, tally);
     await checkAccounts(em, tally);
     await checkMarkups(em, tally);
+    await checkCommission(em, tally);
     await checkVenue(em, venueFills, tally);
     await checkVenueBalances(em, tally);
     await checkTransit(em, tally);

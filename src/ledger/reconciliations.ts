@@ -20,7 +20,7 @@ export interface ReconciliationsOptions {
 }
 
 /** Differences that did not end while they were looked at. */
-export interface LastingDifferences {
+interface LastingDifferences {
   readonly lasting: readonly ReconcileRow[];
   /** Differences that an exchange may still explain. They are compared again in ten minutes. */
   readonly young: readonly ReconcileRow[];

@@ -14,7 +14,7 @@ const minuteMs = 60_000;
 const keptMs = 2 * mostTrafficMinutes * minuteMs;
 
 /** The requests of an endpoint in the last minutes. */
-export interface EndpointTraffic {
+interface EndpointTraffic {
   readonly endpoint: string;
   readonly requests: number;
   readonly clientErrors: number;

@@ -5,7 +5,8 @@ import { reconcileChecks } from '../ledger/reconcile/report.ts';
 import type { PriceBook } from '../market/rates/price-book.ts';
 import { worstFixedResult } from '../orders/fixed-results.ts';
 import type { OrderStatus } from '../orders/order-status.ts';
-import { attention, attentionKinds } from '../orders/read/attention.ts';
+import { attention } from '../orders/read/attention.ts';
+import { attentionKinds } from '../orders/read/attention-troubles.ts';
 import type { TransferState } from '../settlement/rows/treasury-transfer.entity.ts';
 import { openHolds, payoutSpending } from './payout-brakes.ts';
 import { type SystemStatus, systemStatus } from './system-status.ts';
@@ -26,7 +27,7 @@ const workerLifeMs = 60_000;
 /** Causes of payout holds. */
 const holdCauses = ['reconciliation', 'client_debit', 'venue_loss', 'staff'] as const;
 
-/** Most coins of an account at an exchange that have metrics of their own. */
+/** Most coins of an account at an exchange that have their own metrics. */
 const mostCoins = 100;
 
 /** States of transfers that are not over. */

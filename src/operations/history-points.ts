@@ -4,7 +4,7 @@ import { AppError } from '../base/errors.ts';
 import { keptDays, slotMs } from './history-turns.ts';
 
 /** A range of the history, and which rows of it. A member that is absent names all. */
-export interface HistoryRange<Key extends string> {
+interface HistoryRange<Key extends string> {
   readonly from: Date;
   readonly to: Date;
   readonly only: { readonly [Name in Key]?: string | null | undefined };
@@ -13,7 +13,7 @@ export interface HistoryRange<Key extends string> {
 }
 
 /** The part of the history that a bucket of time shows. */
-export interface HistoryBucket {
+interface HistoryBucket {
   readonly at: Date;
   /** Minutes with a reading. Zero in a gap: then the figures are null. */
   readonly readings: number;

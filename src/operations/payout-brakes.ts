@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from '../base/db/sql.ts';
+import { leavesUsSql } from '../settlement/rows/payment.entity.ts';
 
 /** A payout hold. */
 export interface PayoutHold {
@@ -12,9 +13,9 @@ export interface PayoutHold {
   readonly openedAt: Date;
   /** Null when the gateway opened the hold, or an operator by command. */
   readonly openedBy: string | null;
-  /** Whether the last check still found the cause. A hold by staff stands until it is ended. */
+  /** Whether the last check still found the cause. A hold by staff lasts until it is ended. */
   readonly isStanding: boolean;
-  /** Payouts and refunds that are ready and wait for the hold, counted up to 10,000. */
+  /** Payments that leave us, are ready and wait for the hold, counted up to 10,000. */
   readonly waiting: number;
   readonly closedAt: Date | null;
   readonly proposedBy: string | null;
@@ -50,7 +51,7 @@ const holdSql = `
          case when h.closed_at is null then (
            select count(*)::int from (
              select from payment p
-              where p.state = 'ready' and p.deposit_id is not null
+              where p.state = 'ready' and ${leavesUsSql('p')}
                 and (h.coin is null or (p.coin = h.coin and p.network = h.network)) limit ${mostCounted}) as part)
               else 0 end as waiting
     from payout_hold h`;

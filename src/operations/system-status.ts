@@ -1,10 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { systemClock } from '../base/clock.ts';
 import { sql } from '../base/db/sql.ts';
-import { overdueMs } from '../orders/read/attention.ts';
+import { overdueMs } from '../orders/read/attention-troubles.ts';
 
 /** A chain as its scanner last saw it. */
-export interface ChainStatus {
+interface ChainStatus {
   readonly chain: string;
   readonly head: number;
   readonly height: number;
@@ -20,7 +20,7 @@ export interface ChainStatus {
 }
 
 /** A hot wallet's balance as a worker last saw it. Amounts are decimal text. */
-export interface WalletStatus {
+interface WalletStatus {
   readonly chain: string;
   readonly coin: string;
   readonly network: string;
@@ -30,12 +30,12 @@ export interface WalletStatus {
   readonly seenAt: Date;
 }
 
-export interface WorkerStatus {
+interface WorkerStatus {
   readonly id: string;
   readonly seenAt: Date;
 }
 
-export interface QueueStatus {
+interface QueueStatus {
   readonly name: string;
   readonly waiting: number;
   /** How long the job that is most overdue has waited beyond its time. Null when none waits. */
@@ -43,7 +43,7 @@ export interface QueueStatus {
 }
 
 /** The newest finished reconciliation. */
-export interface ReconciliationStatus {
+interface ReconciliationStatus {
   readonly endedAt: Date;
   readonly checks: number;
   readonly differences: number;

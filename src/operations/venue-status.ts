@@ -107,7 +107,7 @@ export async function venueAccounts(em: EntityManager, now: Date): Promise<Venue
 }
 
 /** What movements to list. */
-export interface MovementFilter {
+interface MovementFilter {
   readonly venue?: string;
   readonly kind?: VenueMovement['kind'];
   readonly part?: MovementPart;
@@ -118,7 +118,7 @@ export interface MovementFilter {
 /** A part of a list, from its beginning, or backwards from its end. */
 export interface ListPart {
   readonly backwards: boolean;
-  /** The row beside which it begins. */
+  /** The row next to which it begins. */
   readonly cursor: string | null;
   /** Most rows. */
   readonly limit: number;
@@ -140,11 +140,11 @@ export async function venueMovements(
   filter: MovementFilter,
   { backwards, cursor, limit }: ListPart,
 ): Promise<VenueMovement[]> {
-  const beside = cursor === null ? null : await movementById(em, cursor);
+  const start = cursor === null ? null : await movementById(em, cursor);
   const [newest, first] = backwards ? (['asc', 'desc'] as const) : (['desc', 'asc'] as const);
   return em.find(
     VenueMovement,
-    { ...filter, ...(beside && behind(beside, backwards)) },
+    { ...filter, ...(start && behind(start, backwards)) },
     { orderBy: { at: newest, kind: first, reference: first, venue: first }, limit },
   );
 }

@@ -29,7 +29,7 @@ export interface ExchangeOffer {
   readonly validUntil: Date;
 }
 
-export interface ActionOffersOptions {
+interface ActionOffersOptions {
   readonly clock: Clock;
   readonly catalogue: Pick<CurrencyCatalogue, 'find'>;
   readonly prices: Pick<PriceBook, 'binding' | 'pair' | 'recentWindows'>;

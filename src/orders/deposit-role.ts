@@ -6,7 +6,7 @@ import { Big } from '../base/money.ts';
 export type Timeliness = 'in_time' | 'late' | 'uncertain';
 
 /** What an order agreed on with its user. */
-export interface AgreedDeposit {
+interface AgreedDeposit {
   readonly coinFrom: string;
   readonly networkFrom: string;
   /** Plain decimal text. */
@@ -15,21 +15,21 @@ export interface AgreedDeposit {
 }
 
 /** The coin and the amount of a deposit, in plain decimal text. */
-export interface DepositSum {
+interface DepositSum {
   readonly coin: string;
   readonly network: string;
   readonly amount: string;
 }
 
 /** When a deposit came. `arrivedAfter` and `minedAfter` are null without a lower bound. */
-export interface DepositTimes {
+interface DepositTimes {
   readonly state: string;
   readonly arrivedAfter: Date | null;
   readonly minedAfter: Date | null;
 }
 
 /** What else decides whether a deposit is late. */
-export interface LateRules {
+interface LateRules {
   /** How long after the window a deposit that came in time may still be mined. */
   readonly graceSec: number;
   /**
@@ -43,7 +43,7 @@ export interface LateRules {
  * Whether a deposit surely came after its order's window. One that came in time still counts as
  * late when it is mined after the window's grace.
  */
-export function isLate(
+function isLate(
   { expiresAt }: Pick<AgreedDeposit, 'expiresAt'>,
   { state, arrivedAfter, minedAfter }: DepositTimes,
   { graceSec, readAt }: LateRules,

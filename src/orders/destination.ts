@@ -1,6 +1,9 @@
-import type { FieldFault } from '../base/errors.ts';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from '../base/db/sql.ts';
+import { AppError, type FieldFault } from '../base/errors.ts';
 import { type AddressCheck, checkAddress, checkTag, hasChecksum } from '../chains/addresses/address.ts';
 import { keyForms } from '../chains/addresses/key-forms.ts';
+import { isOwnAddress } from '../chains/addresses/own-address.ts';
 import { networkById } from '../chains/networks/networks.ts';
 import type { Currency } from '../market/currencies/currency.entity.ts';
 import type { CurrencyCatalogue } from '../market/currencies/currency-catalogue.ts';
@@ -65,9 +68,33 @@ export function destination(
  *
  * @param address in its stored form.
  */
-export function contractFault(catalogue: Contracts, network: string, address: string): string | null {
+function contractFault(catalogue: Contracts, network: string, address: string): string | null {
   const token = catalogue.contractAt(network, address);
   return token ? `is the token contract of ${token.coin}, where coins are lost; give the user's own address` : null;
+}
+
+/**
+ * An address that a payment of this service may go to, in its stored form.
+ *
+ * @throws AppError invalid_address and the other faults of `checkAddress`; own_address.
+ */
+export async function payableAddress(
+  em: EntityManager,
+  catalogue: Contracts,
+  network: string,
+  given: Pick<Destination, 'address' | 'tag'>,
+): Promise<Pick<Destination, 'address' | 'tag'>> {
+  const check = checkAddress(network, given.address, given.tag);
+  if (!check.ok) throw new AppError(check.code, `the ${check.field}: ${check.detail}`);
+  const contract = contractFault(catalogue, network, check.address);
+  if (contract !== null) throw new AppError('invalid_address', `the address: this ${contract}`);
+  const [own] = await sql<{ own: boolean }>(
+    em,
+    `select ${isOwnAddress('forms.given')} as own from (select ?::text as given) as forms`,
+    [keyForms(network, check.address)],
+  );
+  if (own?.own) throw new AppError('own_address', "this is an address of this service; give the user's own");
+  return { address: check.address, tag: check.tag };
 }
 
 /** The fault of an address that belongs to the gateway. */
@@ -76,7 +103,7 @@ export function ownAddress(field: string): FieldFault {
 }
 
 /** Codes of warnings. Each is explained in the contract. */
-export type WarningCode = 'no_checksum' | 'other_form' | 'tag_in_address' | 'tag_may_be_needed' | 'no_refund_address';
+type WarningCode = 'no_checksum' | 'other_form' | 'tag_in_address' | 'tag_may_be_needed' | 'no_refund_address';
 
 /** Something that is allowed and may be a mistake. */
 export interface Warning {

@@ -143,38 +143,14 @@ function partnerValues(now: Date, partner: readonly string[], depositWindowSec: 
   return [...partner, openedAfter, waitsAfter, ...partner, waitsAfter, ...partner, waitsAfter, dayAgo, ...partner];
 }
 
-/**
- * Reads over all partners: fixed-rate orders of the last hour in US dollars, with the shares that
- * other processes hold, and paid float orders by coin.
- */
-export function readAllOrders(em: EntityManager, now: Date, process: string): Promise<TallyRow[]> {
+/** Reads over all partners: fixed-rate orders of the last hour, and paid float orders by coin. */
+export function readAllOrders(em: EntityManager, now: Date): Promise<TallyRow[]> {
   return sql<TallyRow>(
     em,
     `select 'fixed' as what, null as coin, 0 as count, coalesce(sum(usd), 0)::text as amount
-       from (select usd from fixed_turnover where slot > ?
-             union all
-             select usd from exposure_share where process <> ? and until > ?) as used
+       from fixed_turnover_all where slot > ?
       union all ${openFloat('', 'join', "o.deposit_id is not null and d.state in ('mined', 'credited')")}`,
-    [new Date(now.getTime() - hourMs - slotMs), process, now],
-  );
-}
-
-/** What a process may admit of the fixed-rate orders of all partners. */
-export interface ExposureShare {
-  readonly process: string;
-  readonly usd: Usd;
-  /** Until when other processes count it as used. */
-  readonly until: Date;
-}
-
-/** Stores a process's share in place of its last one, and forgets ended shares. */
-export async function storeShare(em: EntityManager, { process, usd, until }: ExposureShare, now: Date): Promise<void> {
-  await sql(
-    em,
-    `with ended as (delete from exposure_share where until <= ? and process <> ?)
-     insert into exposure_share (process, usd, until) values (?, ?, ?)
-         on conflict (process) do update set usd = excluded.usd, until = excluded.until`,
-    [now, process, process, usdText(usd), until],
+    [new Date(now.getTime() - hourMs - slotMs)],
   );
 }
 
@@ -200,7 +176,7 @@ export function capsOf(caps: ExposureCaps, partner: Partner, fixedPercent: bigin
 /**
  * One row of a tally's read. `amount` is in units of `coin`, or in US dollars when `coin` is null.
  */
-export interface TallyRow {
+interface TallyRow {
   readonly what: 'open' | 'cancelled' | 'adverse' | 'spent' | RateType;
   readonly coin: string | null;
   readonly count: number;

@@ -6,7 +6,7 @@ import { sql } from '../base/db/sql.ts';
  * Result of a partner's fixed-rate orders, at the market prices of the moment each trade was
  * decided.
  */
-export interface FixedResult {
+interface FixedResult {
   readonly partnerId: string;
   /** Number of exchanged orders. */
   readonly orders: number;

@@ -132,8 +132,8 @@ async function lockedOrder(em: EntityManager, scope: PartnerScope | StaffScope, 
   return order;
 }
 
-/** Who asked for a change, as it stands in the transaction of the change. */
-interface Asker {
+/** The state of a change's caller, read in the transaction of the change. */
+interface CallerState {
   readonly live: boolean;
   readonly active: boolean;
   readonly isSignedOut: boolean;
@@ -144,16 +144,16 @@ interface Asker {
  * partner that was switched off, since the request was admitted.
  */
 async function refuseEnded(em: EntityManager, caller: Caller, now: Date): Promise<void> {
-  const [asker] =
+  const [state] =
     caller.kind === 'key'
-      ? await sql<Asker>(
+      ? await sql<CallerState>(
           em,
           `select k.revoked_at is null and (k.expires_at is null or k.expires_at > ?) as live,
                   p.status = 'active' as active, false as "isSignedOut"
              from api_key k join partner p on p.id = k.partner_id where k.key_id = ?`,
           [now, caller.keyId],
         )
-      : await sql<Asker>(
+      : await sql<CallerState>(
           em,
           `select m.removed_at is null and m.role = any(?::text[]) as live, p.status = 'active' as active,
                   s.ended_at is not null as "isSignedOut"
@@ -161,13 +161,13 @@ async function refuseEnded(em: EntityManager, caller: Caller, now: Date): Promis
             where m.id = ? and s.id = ? for share of m`,
           [`{${rights['orders:answer'].join(',')}}`, caller.memberId, caller.sessionId],
         );
-  if (asker?.isSignedOut) throw signedOut();
-  if (!asker?.live) {
+  if (state?.isSignedOut) throw signedOut();
+  if (!state?.live) {
     const isKey = caller.kind === 'key';
     const what = isKey ? 'this API key has been revoked or has expired' : 'you may no longer do this';
     throw new AppError(isKey ? 'unauthorized' : 'insufficient_role', what);
   }
-  if (!asker.active) throw partnerInactive();
+  if (!state.active) throw partnerInactive();
 }
 
 /** The refusal of a change whose order stayed locked. Null for any other error. */

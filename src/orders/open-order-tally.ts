@@ -10,8 +10,6 @@ export interface Pending {
   readonly usd: Usd;
   /** Whether it counts more than its value, as the market has left its quote. */
   readonly isSurcharged: boolean;
-  /** Whether it is only judged, and reserves nothing. */
-  readonly isCheck: boolean;
   hasFailed: boolean;
 }
 
@@ -34,10 +32,6 @@ export interface Tally {
   /** Orders of the last deposit window that the partner cancelled. */
   cancelled: number;
   readonly usd: Record<RateType, Sum>;
-  /** US dollars of the cap on the fixed-rate orders of all partners that this process may admit. */
-  share: Usd;
-  /** US dollars of the fixed-rate orders that wait for the read in progress. */
-  wanted: Usd;
   /** What remains of the partner's fixed caps. Less while its fixed-rate orders lose money. */
   fixedPercent: bigint;
   readonly pending: Set<Pending>;
@@ -61,8 +55,6 @@ export function newTally(partnerId: string | null): Tally {
     cancelled: 0,
     usd: { fixed: { read: 0n, admitted: 0n }, float: { read: 0n, admitted: 0n } },
     fixedPercent: whole,
-    share: 0n,
-    wanted: 0n,
     pending: new Set(),
     reading: null,
   };
@@ -76,9 +68,6 @@ export async function readingsEnd(tallies: readonly Tally[]): Promise<void> {
 export function sumOf(amounts: readonly Usd[]): Usd {
   return amounts.reduce((sum, one) => sum + one, 0n);
 }
-
-export const most = (a: Usd, b: Usd): Usd => (a > b ? a : b);
-export const least = (a: Usd, b: Usd): Usd => (a < b ? a : b);
 
 export function pendingUsd(pending: readonly Pending[], rateType: RateType): Usd {
   return sumOf(pending.filter((one) => one.rateType === rateType).map(({ usd }) => usd));

@@ -4,7 +4,7 @@ import type { Partner } from '../accounts/partners/partner.entity.ts';
 import type { Clock } from '../base/clock.ts';
 import { sql } from '../base/db/sql.ts';
 import { AppError } from '../base/errors.ts';
-import type { PartnerLanes } from '../base/limits/partner-lanes.ts';
+import type { PartnerQueues } from '../base/limits/partner-queues.ts';
 import { Big } from '../base/money.ts';
 import { quoteFault } from '../market/rates/binding-quotes.ts';
 import type { PriceBook } from '../market/rates/price-book.ts';
@@ -24,10 +24,10 @@ import {
 } from './exposure.ts';
 import { dayMs } from './fixed-results.ts';
 import { countsUnpaid, newTally, type Pending, readingsEnd, type Tally } from './open-order-tally.ts';
-import { shareParts, TallyReader } from './tally-reader.ts';
+import { TallyReader } from './tally-reader.ts';
 import { dollars, type Usd, usdOf, usdText } from './usd.ts';
 
-export interface OpenOrdersOptions {
+interface OpenOrdersOptions {
   readonly orm: MikroORM;
   readonly clock: Clock;
   readonly prices: PriceBook;
@@ -37,7 +37,7 @@ export interface OpenOrdersOptions {
   /** How far the market may leave a fixed price before an order weighs more, as a fraction. */
   readonly maxDrift: string;
   /** The turns of partners at the connections. */
-  readonly lanes: PartnerLanes;
+  readonly queues: PartnerQueues;
   /** Number of processes that create orders, including this one. */
   readonly processes: number;
 }
@@ -46,10 +46,12 @@ export interface OpenOrdersOptions {
  * What the statement that creates a fixed-rate order counts and checks. Amounts are decimal strings
  * in US dollars.
  */
-export interface FixedHeadroom extends SlotTimes {
+interface FixedHeadroom extends SlotTimes {
   readonly usd: string;
   readonly hourUsd: string;
   readonly dayUsd: string;
+  /** The cap of all partners within an hour. */
+  readonly allUsd: string;
 }
 
 interface SlotTimes {
@@ -66,6 +68,8 @@ export interface OrderHeadroom {
   readonly fixed: FixedHeadroom | null;
   /** The refusal of an order that finds no room when it is created. */
   refusal(): AppError;
+  /** The refusal of an order that broke the constraint `capOfAll`. */
+  refusalOfAll(): AppError;
   /** Ends the reservation. With `isTaken` false it frees the reserved room. */
   close(isTaken: boolean): void;
 }
@@ -107,11 +111,11 @@ const zero = new Big('0');
  * its value: otherwise a taker would hold quotes of all pairs, and use a day's cap after each jump.
  *
  * Fixed caps hold over all processes. The statement that creates the order raises a counter of its
- * partner. Of the cap on all partners each process holds a share in the database, which the others
- * count as used. It takes a new share with each read.
+ * partner, and one of all partners. The latter is also counted in memory, so that creates are
+ * refused without a statement once that cap is reached.
  *
  * All other caps are counted in memory: the last database read plus what this process admitted
- * since. A read is made anew after ten seconds, or after one second near a cap. Creates wait for
+ * since. A read is repeated after ten seconds, or after one second near a cap. Creates wait for
  * it. Below half of a partner's caps they go on with a read of the last minute meanwhile.
  *
  * Between two reads a process admits float orders up to its part of the remaining room, or one
@@ -141,7 +145,7 @@ export class OpenOrders {
    */
   async room(partner: Partner, quote: Quote, adverse: Big | null, repeatKey: string | null): Promise<OrderHeadroom> {
     const { rateType } = quote;
-    const pending = { ...this.#judged(quote, adverse), repeatKey, isCheck: false };
+    const pending = { ...this.#judged(quote, adverse), repeatKey };
     const tallies = [this.#tally(partner.id), this.#all];
     for (let reads = 0; reads < mostReads; reads++) {
       const refreshed = this.#refresh(tallies, partner, pending);
@@ -160,6 +164,7 @@ export class OpenOrders {
     return {
       fixed,
       refusal: () => noRoom(fixed, pending),
+      refusalOfAll: () => noRoomForAll(pending),
       close: (isTaken) => {
         if (!isTaken) pending.hasFailed = true;
         for (const tally of counting) {
@@ -168,7 +173,6 @@ export class OpenOrders {
           tally.orders--;
           tally.usd[rateType].admitted -= pending.usd;
         }
-        if (!isTaken && rateType === 'fixed') this.#giveBack();
       },
     };
   }
@@ -179,7 +183,7 @@ export class OpenOrders {
    * @throws AppError open_orders_limit, fixed_exposure_limit or float_exposure_limit.
    */
   async check(partner: Partner, quote: Quote, adverse: Big | null): Promise<void> {
-    const pending = { ...this.#judged(quote, adverse), repeatKey: null, isCheck: true };
+    const pending = { ...this.#judged(quote, adverse), repeatKey: null };
     const tallies = [this.#tally(partner.id), this.#all];
     await this.#refresh(tallies, partner, pending);
     for (const tally of tallies) this.#refuse(tally, partner, pending);
@@ -194,7 +198,7 @@ export class OpenOrders {
   }
 
   /**
-   * Reads the partner's orders anew for the next create, because one of them was cancelled. Other
+   * Reads the partner's orders again for the next create, because one of them was cancelled. Other
    * processes see it with their next read.
    */
   forget(partnerId: string): void {
@@ -216,10 +220,11 @@ export class OpenOrders {
   /** Deletes the turnover of fixed-rate orders that no cap counts any more. */
   async forgetOld(): Promise<void> {
     const before = new Date(this.#options.clock.now().getTime() - 2 * dayMs);
-    await sql(this.#options.orm.em.fork(), 'delete from fixed_turnover where slot < ?', [before]);
+    for (const table of ['fixed_turnover', 'fixed_turnover_all'])
+      await sql(this.#options.orm.em.fork(), `delete from ${table} where slot < ?`, [before]);
   }
 
-  #judged({ rateType, from, amountFrom }: Quote, adverse: Big | null): Omit<Pending, 'repeatKey' | 'isCheck'> {
+  #judged({ rateType, from, amountFrom }: Quote, adverse: Big | null): Omit<Pending, 'repeatKey'> {
     const usd = worth(this.#options.prices, from.coin, amountFrom);
     const excess = adverse?.minus(this.#options.maxDrift) ?? zero;
     const isSurcharged = excess.gt(zero);
@@ -232,13 +237,12 @@ export class OpenOrders {
   }
 
   /**
-   * Reads the tallies anew that are too old, or that lack room for the order in what this process
+   * Reads the tallies again that are too old, or that lack room for the order in what this process
    * may admit. Null when there is nothing to wait for.
    */
   #refresh(tallies: readonly Tally[], partner: Partner, pending: Pending): Promise<void> | null {
     const old = tallies.filter((tally) => !this.#isKnown(tally, partner, pending));
     for (const tally of old) {
-      if (pending.rateType === 'fixed' && !pending.isCheck) tally.wanted += pending.usd;
       this.#reader.start(tally);
     }
     const needed = tallies.filter((tally) => tally.reading && !this.#mayGoOn(tally, partner, pending));
@@ -246,7 +250,7 @@ export class OpenOrders {
   }
 
   /**
-   * Whether creates need not wait while the orders of a partner are read anew: far from every cap,
+   * Whether creates need not wait while the orders of a partner are read again: far from every cap,
    * with the order too, and for a bounded time. The read of a partner with many open orders takes a
    * while.
    */
@@ -258,8 +262,8 @@ export class OpenOrders {
 
   /** Whether a fixed-rate order fits the partner's exact caps, as the creating statement counts. */
   async #isWithin(partnerId: string, { usd, hourUsd, dayUsd, hourAgo, dayAgo }: FixedHeadroom): Promise<boolean> {
-    const { orm, lanes } = this.#options;
-    const [row] = await lanes.work(partnerId, () =>
+    const { orm, queues } = this.#options;
+    const [row] = await queues.work(partnerId, () =>
       sql<{ fits: boolean }>(
         orm.em.fork(),
         `select coalesce(sum(usd) filter (where slot > ?), 0) + ?::numeric <= ?::numeric
@@ -277,6 +281,7 @@ export class OpenOrders {
       usd: usdText(usd),
       hourUsd: usdText(fixedUsd),
       dayUsd: usdText(fixedDayUsd),
+      allUsd: String(this.#options.caps.fixedAllUsd),
       ...this.#slotTimes(),
     };
   }
@@ -294,27 +299,7 @@ export class OpenOrders {
 
   #isKnown(tally: Tally, partner: Partner, pending: Pending): boolean {
     if (!this.#isFresh(tally, partner)) return false;
-    if (this.#fits(tally, partner, pending)) return true;
-    return !this.#isOlder(tally, nearlyKnownForMs) && !this.#mayGrow(tally, pending);
-  }
-
-  /** Whether the cap had room for the order beyond the share of this process. */
-  #mayGrow({ partnerId, usd }: Tally, pending: Pending): boolean {
-    if (partnerId !== null || pending.rateType !== 'fixed') return false;
-    const { read, admitted } = usd.fixed;
-    return read + admitted + pending.usd <= dollars(this.#options.caps.fixedAllUsd);
-  }
-
-  /**
-   * Takes a small share in place of one that refused orders have made large. Otherwise a user
-   * beyond the partner's caps could keep the room from the other processes.
-   */
-  #giveBack(): void {
-    const { usd, share } = this.#all;
-    const left = dollars(this.#options.caps.fixedAllUsd) - usd.fixed.read;
-    if (share * shareParts <= left) return;
-    // Without an answer the share ends by itself.
-    this.#reader.start(this.#all);
+    return this.#fits(tally, partner, pending) || !this.#isOlder(tally, nearlyKnownForMs);
   }
 
   #refuse(tally: Tally, partner: Partner, pending: Pending): void {
@@ -324,12 +309,8 @@ export class OpenOrders {
       throw new AppError('open_orders_limit', detail);
     }
     if (this.#fits(tally, partner, pending)) return;
+    if (pending.rateType === 'fixed') throw noRoomForAll(pending);
     if (pending.isSurcharged) throw noRoom(null, pending);
-    if (pending.rateType === 'fixed') {
-      const detail =
-        'fixed orders of all partners have reached their limit for this hour; take rate_type float, or try again later';
-      throw new AppError('fixed_exposure_limit', detail);
-    }
     const detail =
       tally.partnerId === null
         ? 'the open float orders of all partners have reached their limit; try again later'
@@ -338,17 +319,16 @@ export class OpenOrders {
   }
 
   /**
-   * Whether the order fits the remaining room, and what this process may admit of it. That is its
-   * share, or for a partner's float orders its part unless the order is the first.
+   * Whether the order fits the remaining room, and for a partner's float orders the part of it that
+   * this process may admit, unless the order is the first.
    */
-  #fits(tally: Tally, partner: Partner, { rateType, usd, isCheck }: Pending): boolean {
+  #fits(tally: Tally, partner: Partner, { rateType, usd }: Pending): boolean {
     const cap = this.#cap(tally, partner, rateType);
     if (cap === null) return true;
     const { read, admitted } = tally.usd[rateType];
     const left = dollars(cap) - read;
     const taken = admitted + usd;
-    if (!countsUnpaid(tally, rateType)) return taken <= left;
-    if (tally.partnerId === null) return taken <= (isCheck ? left : tally.share);
+    if (tally.partnerId === null) return taken <= left;
     const isFirst = admitted <= 0n;
     return taken <= left && (isFirst || taken * BigInt(this.#options.processes) <= left);
   }
@@ -396,6 +376,14 @@ export class OpenOrders {
   #caps(partner: Partner): PartnerCaps {
     return capsOf(this.#options.caps, partner, this.#tallies.get(partner.id)?.fixedPercent ?? whole);
   }
+}
+
+/** The refusal of an order that the cap on fixed-rate orders of all partners has no room for. */
+function noRoomForAll(pending: Pending): AppError {
+  if (pending.isSurcharged) return noRoom(null, pending);
+  const detail =
+    'fixed orders of all partners have reached their limit for this hour; take rate_type float, or try again later';
+  return new AppError('fixed_exposure_limit', detail);
 }
 
 /** The refusal of an order that the statement which creates orders has not admitted. */

@@ -7,7 +7,7 @@ import { OrderAction } from './order-action.entity.ts';
 import { type MoveDetails, recordFact } from './order-moves.ts';
 
 /** A new question. */
-export type Question = Pick<OrderAction, 'reason' | 'depositId' | 'amount' | 'amountFrom' | 'deadline'>;
+type Question = Pick<OrderAction, 'reason' | 'depositId' | 'amount' | 'amountFrom' | 'deadline'>;
 
 /** The name that partners use for a question. */
 export function actionName({ seq }: Pick<OrderAction, 'seq'>): string {

@@ -4,13 +4,13 @@ import type { Prepared } from '../base/db/prepared.ts';
 import { sqlRows } from '../base/db/sql.ts';
 import { sqlSpan } from '../base/db/traced-queries.ts';
 import { span } from '../base/telemetry/tracing.ts';
-import type { CreateOutcome } from './order-statements.ts';
+import { type CreateOutcome, orderCreate } from './order-statements.ts';
 
 /** Called for each batch: its statement, its requests, and how long the first one has waited. */
 export type OnBatch = (statement: string, requests: number, waitedMs: number) => void;
 
-/** The values of one create for its statement. */
-export type CreateRow = Readonly<Record<string, string | number | Buffer | null>>;
+/** The values of one create for its statement. Values that it does not have are left out. */
+type CreateRow = Readonly<Record<string, string | number | Buffer | null>>;
 
 /**
  * A full statement costs PostgreSQL and Node least for each order. So a second statement runs
@@ -21,53 +21,48 @@ export const createBounds: BatchBounds = {
   bytes: 262_144,
   undivided: 8,
   flights: 2,
-  beside: { items: 32, ms: 50 },
+  concurrent: { items: 32, ms: 50 },
   waiting: 1_024,
   waitMs: 5_000,
 };
 /**
- * Runs the creates that wait at the same moment as one statement for each kind.
+ * Creates orders in batches. It has two modes:
  *
- * A statement that creates orders runs only with others of its own kind. A create with an
- * idempotency key may wait for another process, and one from a pool for its addresses. Neither
- * delays the others.
+ * - Together: the creates that wait at the same moment are the rows of one statement, and so of one
+ *   transaction. Say that 40 requests arrive while a batch of 20 runs. The next statement takes 30:
+ *   half of the 40, and of the 20 clients that may send again. A lone create waits for no other.
+ * - Alone: a create that failed with others is a separate statement. Say that two of 30 creates
+ *   have the same external id. The unique index refuses the statement and undoes all 30. Each is
+ *   then run alone, and only the second of the two gets the error. So are fixed-rate orders
+ *   that exceed a cap together, as fewer of them may fit.
+ *
+ * A batch may wait for another process that uses one of its idempotency keys. The next one then
+ * runs concurrently, after 50 ms.
  */
 export class OrderBatches {
-  readonly #em: EntityManager;
-  readonly #onBatch: OnBatch;
-  readonly #creates = new Map<Prepared, Batcher<CreateRow, CreateOutcome | null>>();
+  readonly #creates: Batcher<CreateRow, CreateOutcome | null>;
 
   constructor(em: EntityManager, onBatch: OnBatch = () => {}) {
-    this.#em = em;
-    this.#onBatch = onBatch;
-  }
-
-  /**
-   * Creates an order by one row of a statement. Null when its key does not exist.
-   *
-   * @throws the driver's error for this row, or AppError 503 when too many creates wait.
-   */
-  create(statement: Prepared, row: CreateRow): Promise<CreateOutcome | null> {
-    let batcher = this.#creates.get(statement);
-    if (!batcher) {
-      batcher = this.#batcherOf(statement);
-      this.#creates.set(statement, batcher);
-    }
-    return traced(statement, batcher.add(row));
-  }
-
-  #batcherOf(statement: Prepared): Batcher<CreateRow, CreateOutcome | null> {
-    return new Batcher({
+    this.#creates = new Batcher({
       bounds: createBounds,
       sizeOf: ({ body, metadata }) => String(body).length + String(metadata ?? '').length,
       keyOf: ownKey,
       run: async (rows) => {
-        const outcomes = inOrder(rows, await sqlRows<CreateOutcome>(this.#em, statement, rows));
+        const outcomes = inOrder(rows, await sqlRows<CreateOutcome>(em, orderCreate, rows));
         if (rows.length === 1) return outcomes;
         return outcomes.map((outcome) => (outcome && lacksOnlyRoom(outcome) ? runAlone : outcome));
       },
-      onBatch: (items, waitedMs) => this.#onBatch(statement.name, items, waitedMs),
+      onBatch: (items, waitedMs) => onBatch(orderCreate.name, items, waitedMs),
     });
+  }
+
+  /**
+   * Creates an order. Null when its key does not exist.
+   *
+   * @throws the driver's error for this row, or AppError 503 when too many creates wait.
+   */
+  create(row: CreateRow): Promise<CreateOutcome | null> {
+    return traced(orderCreate, this.#creates.add(row));
   }
 }
 

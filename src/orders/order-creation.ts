@@ -5,7 +5,7 @@ import type { Clock } from '../base/clock.ts';
 import { brokenConstraint, sqlState } from '../base/db/database.ts';
 import { sql } from '../base/db/sql.ts';
 import { AppError, errorFromFaults, type FieldFault, type TwoSidedLimits } from '../base/errors.ts';
-import type { PartnerLanes } from '../base/limits/partner-lanes.ts';
+import type { PartnerQueues } from '../base/limits/partner-queues.ts';
 import { type Big, formatDecimal } from '../base/money.ts';
 import { annotate } from '../base/telemetry/tracing.ts';
 import { type DepositAddresses, type DepositPlace, noAddress } from '../chains/addresses/deposit-addresses.ts';
@@ -29,7 +29,7 @@ import type { OrderPages } from './order-pages.ts';
 import {
   addressPlaceholder,
   type CreateOutcome,
-  createStatement,
+  capOfAll,
   type OrderView,
   ownDestinations,
   termsOrders,
@@ -51,10 +51,10 @@ export interface CheckedOrder {
 export interface CreatedOrder {
   readonly orderId: string;
   readonly body: string;
-  readonly replayed: boolean;
+  readonly isReplayed: boolean;
 }
 
-export interface OrderCreationOptions {
+interface OrderCreationOptions {
   readonly orm: MikroORM;
   readonly clock: Clock;
   readonly rates: RateService;
@@ -65,7 +65,7 @@ export interface OrderCreationOptions {
   readonly depositWindowSec: number;
   readonly shortIdPrefix: string;
   /** The turns of partners at the connections. Batches share theirs and take none. */
-  readonly lanes: PartnerLanes;
+  readonly queues: PartnerQueues;
   /**
    * Called for each fixed quote that became an order, with how much more than the market it gives,
    * as a fraction.
@@ -92,9 +92,6 @@ interface Plan {
 interface Admitted extends Plan {
   readonly room: OrderHeadroom;
 }
-
-/** A float order counts against no fixed cap. */
-const noFixedRoom = { usd: null, slot: null, hourUsd: null, dayUsd: null, hourAgo: null, dayAgo: null };
 
 /** Creates exchange orders. */
 export class OrderCreation {
@@ -148,7 +145,7 @@ export class OrderCreation {
     let isTaken = false;
     try {
       const created = await this.#draw({ ...plan, room }, caller, repeatable, write);
-      isTaken = !created.replayed;
+      isTaken = !created.isReplayed;
       if (isTaken && plan.adverse) this.#options.onQuoteUsed?.(caller.partner.id, plan.adverse);
       return created;
     } finally {
@@ -222,7 +219,7 @@ export class OrderCreation {
   }
 
   async #taken(partner: string, quoteNonce: Buffer | null, externalId: string | null): Promise<TakenBy> {
-    const [taken] = await this.#options.lanes.work(partner, () =>
+    const [taken] = await this.#options.queues.work(partner, () =>
       sql<TakenBy>(this.#em, termsOrders, { partner, quoteNonce, externalId }),
     );
     return taken ?? {};
@@ -238,7 +235,7 @@ export class OrderCreation {
    */
   async #ownAddressFaults({ recipient, refund }: Draft, { partner }: KeyCaller): Promise<FieldFault[]> {
     if (!recipient && !refund) return [];
-    const [own] = await this.#options.lanes.work(partner.id, () =>
+    const [own] = await this.#options.queues.work(partner.id, () =>
       sql<Pick<CreateOutcome, 'ownRecipient' | 'ownRefund'>>(this.#em, ownDestinations, {
         recipientForms: recipient?.keyForms ?? null,
         refundForms: refund?.keyForms ?? null,
@@ -259,8 +256,9 @@ export class OrderCreation {
       try {
         const created = await this.#insert(plan, place, caller, repeatable, write);
         if (created) return created;
-      } catch (error) {
-        const constraint = brokenConstraint(error);
+      } catch (thrown) {
+        const constraint = brokenConstraint(thrown);
+        const error = constraint === capOfAll ? plan.room.refusalOfAll() : thrown;
         // Another create has taken the short id at the same moment.
         if (constraint === 'exchange_order_short_id_key') continue;
         // The first of two equal creates may have taken the last room. The second then returns its
@@ -326,13 +324,7 @@ export class OrderCreation {
     const order = this.#view(admitted, place);
     const body = write(order);
     const page = caller.partner.orderPage ? this.#options.pages.make(order.id) : null;
-    const statement = createStatement({
-      isPooled: place.address === null,
-      isRepeatable: repeatable !== null,
-      hasTerms: terms !== null,
-      hasPage: page !== null,
-    });
-    const outcome = await this.#batches.create(statement, {
+    const outcome = await this.#batches.create({
       keyId: caller.keyId,
       partner: caller.partner.id,
       now: order.createdAt,
@@ -369,7 +361,7 @@ export class OrderCreation {
       repeatKey: repeatable?.key ?? null,
       fingerprint: repeatable?.fingerprint ?? null,
       body,
-      ...(room.fixed ?? noFixedRoom),
+      ...room.fixed,
       ...terms,
       ...page,
     });
@@ -388,16 +380,16 @@ export class OrderCreation {
     if (!outcome.hasRoom && room.fixed) throw room.refusal();
     if (address === null) throw noAddress(quote.from.network);
     annotate({ 'order.id': order.id });
-    return { orderId: order.id, body: body.replace(addressPlaceholder, address), replayed: false };
+    return { orderId: order.id, body: body.replace(addressPlaceholder, address), isReplayed: false };
   }
 
   /**
    * Reads the stored answer to an earlier create with the same idempotency key. Null without one.
    */
   async #earlier(caller: KeyCaller, repeatable: Repeatable): Promise<CreatedOrder | null> {
-    const { orm, lanes } = this.#options;
+    const { orm, queues } = this.#options;
     const { id } = caller.partner;
-    const earlier = await lanes.work(id, () => earlierAnswer(orm.em.fork(), id, repeatable));
+    const earlier = await queues.work(id, () => earlierAnswer(orm.em.fork(), id, repeatable));
     return earlier && createdBefore(earlier);
   }
 }
@@ -405,7 +397,7 @@ export class OrderCreation {
 /** The answer to an earlier create. Only a request of another kind has stored no order. */
 function createdBefore({ orderId, body }: StoredAnswer): CreatedOrder {
   if (orderId === null) throw keyReused();
-  return { orderId, body, replayed: true };
+  return { orderId, body, isReplayed: true };
 }
 
 /** A UUIDv7 of random bytes that were fetched ahead. */

@@ -27,7 +27,7 @@ import {
 } from './order-terms.ts';
 
 /** The destinations of an order. */
-export interface Destinations {
+interface Destinations {
   readonly recipientAddress: string;
   readonly recipientAddressTag: string | null;
   readonly refundAddress: string | null;
@@ -35,15 +35,15 @@ export interface Destinations {
 }
 
 /** A partner's request for an order. */
-export type PlainOrder = Destinations & WholeMembers;
+type PlainOrder = Destinations & WholeMembers;
 
 /** A request with optional members. One that names a quote may leave out what the quote says. */
-export type OrderWithOptions = Destinations & QuotedMembers & { readonly options: OrderOptions };
+type OrderWithOptions = Destinations & QuotedMembers & { readonly options: OrderOptions };
 
 export type CreateOrder = (PlainOrder & { readonly options?: null }) | OrderWithOptions;
 
 /** What the optional members of a create add to its draft. */
-export interface Extension {
+interface Extension {
   readonly terms: TermsRow;
   /** As in `HonouredQuote`. Null without a binding quote. */
   readonly adverse: Big | null;
@@ -77,7 +77,7 @@ export class OrderDrafts {
   }
 
   /**
-   * Drafts a create. One without options is drafted without a promise of its own, unless its key
+   * Drafts a create. One without options is drafted without a separate promise, unless its key
    * has a default markup.
    */
   draft(input: CreateOrder, caller: KeyCaller): Draft | Promise<Draft> {

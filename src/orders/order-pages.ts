@@ -18,7 +18,7 @@ const tokenBytes = 16;
 export type PageLink = Readonly<Pick<OrderPage, 'nonce' | 'keyVersion'>>;
 
 /** The columns of a new link, as the creating statement takes them. */
-export type PageRow = {
+type PageRow = {
   readonly pageNonce: Buffer;
   readonly pageKeyVersion: number;
   readonly pageTokenHash: Buffer;

@@ -28,7 +28,7 @@ export interface PublicScope {
 }
 
 /** For whom orders are read. */
-export type OrderScope = PartnerScope | StaffScope | PageScope | PublicScope;
+type OrderScope = PartnerScope | StaffScope | PageScope | PublicScope;
 
 type ScopeKind = OrderScope['kind'];
 
@@ -36,7 +36,7 @@ type ScopeKind = OrderScope['kind'];
 export interface Sight {
   /** A relation with the columns of exchange_order, and with the visible orders only. */
   readonly orders: string;
-  /** The same for a statement over given rows, each of which has the values of its own scope. */
+  /** The same for a statement over given rows, each of which has the values of its scope. */
   readonly ordersOfRow: string;
   /** The columns of given rows that have those values, with their types. */
   readonly columns: Readonly<Record<string, string>>;

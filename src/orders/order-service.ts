@@ -22,13 +22,13 @@ import { OrderTerms } from './order-terms.entity.ts';
 import { type MetadataChange, mergedMetadata, metadataFaults } from './order-terms.ts';
 
 /** A refund address as a partner sends it. */
-export interface SentRefundAddress {
+interface SentRefundAddress {
   readonly address: string;
   readonly tag: string | null;
 }
 
 /** A partner's answer to the question about a deposit. */
-export interface Choice {
+interface Choice {
   /** The name of the question. */
   readonly actionId: string;
   readonly action: ActionChoice;
@@ -36,7 +36,7 @@ export interface Choice {
   readonly amountTo: Big | null;
 }
 
-export interface OrderServiceOptions {
+interface OrderServiceOptions {
   readonly clock: Clock;
   readonly changes: LockedChanges;
   readonly catalogue: CurrencyCatalogue;

@@ -1,4 +1,4 @@
-import { givenRows, type Prepared, prepared } from '../base/db/prepared.ts';
+import { givenRows, prepared } from '../base/db/prepared.ts';
 import { isOwnAddress } from '../chains/addresses/own-address.ts';
 import type { RateType } from '../market/rates/quote.ts';
 import { ScopedStatement, type Sight } from './order-scope.ts';
@@ -93,12 +93,12 @@ export interface CreateOutcome {
   /** Whether another order has the short id. */
   readonly isShortIdTaken: boolean;
   /** An earlier request with the same idempotency key. Nothing was made then. */
-  readonly earlierOrder?: string | null;
-  readonly earlierFingerprint?: Buffer | null;
-  readonly earlierBody?: string | null;
+  readonly earlierOrder: string | null;
+  readonly earlierFingerprint: Buffer | null;
+  readonly earlierBody: string | null;
   /** Orders that have the quote or the external id of this create. Nothing was made then. */
-  readonly quoteOrder?: string | null;
-  readonly externalOrder?: string | null;
+  readonly quoteOrder: string | null;
+  readonly externalOrder: string | null;
   /** Whether the order fits the partner's fixed caps. Also false after another refusal. */
   readonly hasRoom: boolean;
   /** The order's deposit address. Null when nothing was made. */
@@ -126,7 +126,6 @@ const createColumns = {
   minAmount: 'numeric',
   maxAmount: 'numeric',
   confirmations: 'integer',
-  keychain: 'text',
   recipientForms: 'text',
   refundForms: 'text',
   recipient: 'text',
@@ -134,99 +133,40 @@ const createColumns = {
   refund: 'text',
   refundTag: 'text',
   rateType: 'text',
+  // Of a fixed-rate order, for its caps. Null for a float order.
   usd: 'numeric',
   slot: 'timestamptz',
   hourUsd: 'numeric',
   dayUsd: 'numeric',
+  allUsd: 'numeric',
   hourAgo: 'timestamptz',
   dayAgo: 'timestamptz',
+  // The deposit address. Without `address` it comes from the pool that the signer fills.
+  keychain: 'text',
+  addressId: 'uuid',
+  index: 'bigint',
+  address: 'text',
+  tag: 'text',
+  nestedForm: 'text',
+  taprootForm: 'text',
+  // With an idempotency key.
+  repeatKey: 'text',
+  fingerprint: 'bytea',
+  body: 'text',
+  // With order terms.
+  externalId: 'text',
+  quoteNonce: 'bytea',
+  markupBps: 'integer',
+  minAmountTo: 'numeric',
+  policy: 'jsonb',
+  metadata: 'jsonb',
+  quoteAdverseBps: 'numeric',
+  quoteUsd: 'numeric',
+  // With an order page.
+  pageNonce: 'bytea',
+  pageKeyVersion: 'integer',
+  pageTokenHash: 'bytea',
 } as const;
-
-/** A variant of a part of the create: further columns, and the SQL that reads them. */
-interface Repetition {
-  readonly given: Readonly<Record<string, string>>;
-  readonly columns: string;
-  /** The names of `columns`. */
-  readonly names: string;
-  readonly join: string;
-  readonly isFirst: string;
-  /** Stores what belongs to the orders that were made. */
-  readonly answer: (made: Taking) => string;
-}
-
-/**
- * The parts of a create with an idempotency key: it looks for an earlier answer, and stores its
- * own. Keys are stored in one order, so that two batches that share keys never wait for each other.
- */
-const repeatable: Repetition = {
-  given: { repeatKey: 'text', fingerprint: 'bytea', body: 'text' },
-  columns: `, i.order_id as "earlierOrder", i.fingerprint as "earlierFingerprint", i.body as "earlierBody"`,
-  names: ', j."earlierOrder", j."earlierFingerprint", j."earlierBody"',
-  join: 'left join idempotency_key i on i.partner_id = p.id and i.key = asked.repeat_key',
-  isFirst: 'and "earlierFingerprint" is null',
-  answer: ({ join, address }) => `, answer as (
-  insert into idempotency_key (partner_id, key, fingerprint, order_id, status, body, created_at)
-  select a.partner, a.repeat_key, a.fingerprint, a.id, 201,
-         replace(a.body, '${addressPlaceholder}', ${address}), a.now
-    from admitted a ${join}
-   order by a.partner, a.repeat_key
-)`,
-};
-
-const plain: Repetition = { given: {}, columns: '', names: '', join: '', isFirst: '', answer: () => '' };
-
-/**
- * The parts of a create with terms of its own: it looks for the order that has the same quote or
- * external id, and stores its terms. The terms are stored in one order, as two batches may share a
- * quote.
- */
-const withTerms: Repetition = {
-  given: {
-    externalId: 'text',
-    quoteNonce: 'bytea',
-    markupBps: 'integer',
-    minAmountTo: 'numeric',
-    policy: 'jsonb',
-    metadata: 'jsonb',
-    quoteAdverseBps: 'numeric',
-    quoteUsd: 'numeric',
-  },
-  columns: ', q.order_id as "quoteOrder", x.order_id as "externalOrder"',
-  names: ', j."quoteOrder", j."externalOrder"',
-  join: `left join order_terms q on q.partner_id = p.id and q.quote_nonce = asked.quote_nonce
-    left join order_terms x on x.partner_id = p.id and x.external_id = asked.external_id`,
-  isFirst: 'and "quoteOrder" is null and "externalOrder" is null',
-  answer: ({ join }) => `, terms as (
-  insert into order_terms (order_id, partner_id, external_id, quote_nonce, markup_bps, min_amount_to, policy, metadata,
-                           quote_adverse_bps, quote_usd)
-  select a.id, a.partner, a.external_id, a.quote_nonce, a.markup_bps, a.min_amount_to, a.policy, a.metadata,
-         a.quote_adverse_bps, a.quote_usd
-    from admitted a ${join}
-   order by a.partner, a.quote_nonce, a.external_id
-)`,
-};
-
-/** The part of a create whose order has a page: it stores the page's link. */
-const withPage: Repetition = {
-  ...plain,
-  given: { pageNonce: 'bytea', pageKeyVersion: 'integer', pageTokenHash: 'bytea' },
-  answer: ({ join }) => `, page as (
-  insert into order_page (order_id, nonce, key_version, token_hash, changed_at)
-  select a.id, a.page_nonce, a.page_key_version, a.page_token_hash, a.now from admitted a ${join}
-)`,
-};
-
-/** A create that has the parts of both. */
-function both(one: Repetition, other: Repetition): Repetition {
-  return {
-    given: { ...one.given, ...other.given },
-    columns: one.columns + other.columns,
-    names: one.names + other.names,
-    join: `${one.join} ${other.join}`,
-    isFirst: `${one.isFirst} ${other.isFirst}`,
-    answer: (made) => one.answer(made) + other.answer(made),
-  };
-}
 
 /** Finds the orders that have a quote or an external id of a partner. */
 export const termsOrders = prepared(
@@ -237,12 +177,16 @@ export const termsOrders = prepared(
             as "externalOrder"`,
 );
 
+/** The constraint that a batch breaks beyond the cap on fixed-rate orders of all partners. */
+export const capOfAll = 'fixed_turnover_all_room';
+
 /**
- * Counts fixed-rate orders against their partner's hourly and daily caps. Float orders have no slot
- * and are admitted. The fixed-rate orders of one partner in one batch are admitted together or not
- * at all; refused ones are then tried alone. A create waits here for a concurrent one of the same
- * partner and then sees its count. Thus any number of processes keep the caps together. Only at the
- * turn of a slot may a create miss an uncommitted one.
+ * Counts fixed-rate orders against the hourly and daily caps of their partner, and then against the
+ * hourly cap of all partners. Float orders have no slot and are admitted. The fixed-rate orders of
+ * one partner in one batch are admitted together or not at all; refused ones are then tried alone.
+ * A batch beyond the cap of all partners breaks a constraint, which undoes it. A create waits here
+ * for concurrent ones and then sees their count. Thus any number of processes keep the caps
+ * together. Only at the turn of a slot may a create miss an uncommitted one.
  */
 const admission = `wanted as materialized (
   select partner, slot, sum(usd) as usd, min(hour_usd) as hour_usd, min(day_usd) as day_usd,
@@ -264,46 +208,31 @@ const admission = `wanted as materialized (
 ), admitted as materialized (
   select a.* from accepted a left join counted c on c.partner_id = a.partner and c.slot = a.slot
    where a.slot is null or c.slot is not null
+), counted_all as (
+  insert into fixed_turnover_all as t (slot, usd, room)
+  select a.slot, sum(a.usd), min(a.all_usd) - coalesce((
+           select sum(o.usd) from fixed_turnover_all o where o.slot > min(a.hour_ago) and o.slot <> a.slot), 0)
+    from admitted a where a.slot is not null group by a.slot order by a.slot
+  on conflict (slot) do update set usd = t.usd + excluded.usd, room = excluded.room
 )`;
 
-/** How an order gets its deposit address: further columns, and the SQL that takes it. */
-interface Taking {
-  readonly given: Readonly<Record<string, string>>;
-  readonly ctes: string;
-  /** Joins the taken addresses to the admitted orders. Empty when the orders bring them. */
-  readonly join: string;
-  /** The id and the text of the address. */
-  readonly addressId: string;
-  readonly address: string;
-}
-
-/** Takes addresses that were derived for these orders. */
-const newAddress: Taking = {
-  given: {
-    addressId: 'uuid',
-    index: 'bigint',
-    address: 'text',
-    tag: 'text',
-    nestedForm: 'text',
-    taprootForm: 'text',
-  },
-  ctes: `, inserted as (
-  insert into deposit_address (id, keychain, index, address, tag, nested_form, taproot_form, created_at, leased_at)
-  select address_id, keychain, index, address, tag, nested_form, taproot_form, now, now from admitted
-)`,
-  join: '',
-  addressId: 'a.address_id',
-  address: 'a.address',
-};
+/**
+ * Not an `exists`: PostgreSQL may answer that from a table of all short ids, which it would build
+ * again for each statement. A plan for few orders is kept until its connection ends.
+ */
+const isShortIdTaken = '(select e.id from exchange_order e where e.short_id = asked.short_id) is not null';
 
 /**
- * Takes the next addresses of the pool that the signer fills. A create for which none is left makes
- * nothing.
+ * Gives each admitted order its deposit address: the one that was derived for it, or the next of
+ * the pool. A create for which the pool has none left makes nothing.
  */
-const pooledAddress: Taking = {
-  given: {},
-  ctes: `, ranked as materialized (
-  select n, keychain, now, row_number() over (partition by keychain order by n) as rank from admitted
+const placement = `inserted as (
+  insert into deposit_address (id, keychain, index, address, tag, nested_form, taproot_form, created_at, leased_at)
+  select address_id, keychain, index, address, tag, nested_form, taproot_form, now, now
+    from admitted where address is not null
+), ranked as materialized (
+  select n, keychain, now, row_number() over (partition by keychain order by n) as rank
+    from admitted where address is null
 ), free as materialized (
   select k.keychain, f.id, f.rank
     from (select keychain, count(*) as wanted from ranked group by keychain order by keychain) k
@@ -316,91 +245,73 @@ const pooledAddress: Taking = {
     from ranked r join free f on f.keychain = r.keychain and f.rank = r.rank
    where d.id = f.id
   returning r.n, d.id, d.address
-)`,
-  join: 'join taken using (n)',
-  addressId: 'taken.id',
-  address: 'taken.address',
-};
+), placed as materialized (
+  select a.*, coalesce(taken.id, a.address_id) as place, coalesce(a.address, taken.address) as place_address
+    from admitted a left join taken using (n) where a.address is not null or taken.n is not null
+)`;
 
 /**
- * Not an `exists`: PostgreSQL may answer that from a table of all short ids, which it would build
- * anew for each statement. A plan that was made for few orders stays for as long as its connection.
+ * Creates orders, their first events, their deposit addresses, and what some of them have besides:
+ * the answer to their idempotency key, their terms, the link of their page. The statement is its
+ * own transaction.
+ *
+ * It also reads each key, partner and destination. It looks for an order that has the same
+ * idempotency key, quote or external id. Where one of them refuses, nothing is made for that row.
+ * Thus a revocation holds from its commit on, and no payout goes to an address of the gateway.
+ *
+ * Answers and terms are stored in one order, so that two batches that share keys or quotes never
+ * wait for each other.
  */
-const isShortIdTaken = '(select e.id from exchange_order e where e.short_id = asked.short_id) is not null';
-
-/**
- * Builds the statement that creates orders, their first events, their deposit addresses and the
- * stored answers. The statement is its own transaction. It also reads each key, partner and
- * destination; where one of them refuses, nothing is made for that row. Thus a revocation holds
- * from its commit on, and no payout goes to an address of the gateway.
- */
-function createOrders(name: string, taking: Taking, { given, columns, names, join, isFirst, answer }: Repetition) {
-  return prepared(
-    name,
-    `
-with ${givenRows({ ...createColumns, ...taking.given, ...given })}, judged as materialized (
+export const orderCreate = prepared(
+  'order_create',
+  `
+with ${givenRows(createColumns)}, judged as materialized (
   select asked.*, k.revoked_at is null and (k.expires_at is null or k.expires_at > asked.now) as live,
          p.status = 'active' as active, ${isOwnAddress('asked.recipient_forms')} as "ownRecipient",
          ${isOwnAddress('asked.refund_forms')} as "ownRefund",
-         ${isShortIdTaken} as "isShortIdTaken"${columns}
-    from asked join api_key k on k.key_id = asked.key_id join partner p on p.id = k.partner_id ${join}
+         ${isShortIdTaken} as "isShortIdTaken",
+         i.order_id as "earlierOrder", i.fingerprint as "earlierFingerprint", i.body as "earlierBody",
+         q.order_id as "quoteOrder", x.order_id as "externalOrder"
+    from asked join api_key k on k.key_id = asked.key_id join partner p on p.id = k.partner_id
+    left join idempotency_key i on i.partner_id = p.id and i.key = asked.repeat_key
+    left join order_terms q on q.partner_id = p.id and q.quote_nonce = asked.quote_nonce
+    left join order_terms x on x.partner_id = p.id and x.external_id = asked.external_id
 ), accepted as materialized (
   select * from judged where live and active and not "ownRecipient" and not "ownRefund" and not "isShortIdTaken"
-     ${isFirst}
-), ${admission}${taking.ctes}, made as (
+     and "earlierFingerprint" is null and "quoteOrder" is null and "externalOrder" is null
+), ${admission}, ${placement}, made as (
   insert into exchange_order (
     id, short_id, partner_id, status, created_at, expires_at, updated_at, next_action_at,
     coin_from, network_from, coin_to, network_to, amount_from_expected, amount_to_expected,
     rate_type, rate_quoted, fee_rate, service_fee_quoted, network_fee_quoted, min_amount, max_amount,
     deposit_address_id, recipient_address, recipient_address_tag, refund_address, refund_address_tag,
     deposit_confirmations_required, event_seq)
-  select a.id, a.short_id, a.partner, 'waiting_deposit', a.now, a.expires_at, a.now, a.expires_at,
-         a.coin_from, a.network_from, a.coin_to, a.network_to, a.amount_from, a.amount_to,
-         a.rate_type, a.rate, a.fee_rate, a.service_fee, a.network_fee, a.min_amount, a.max_amount,
-         ${taking.addressId}, a.recipient, a.recipient_tag, a.refund, a.refund_tag, a.confirmations, 1
-    from admitted a ${taking.join}
+  select id, short_id, partner, 'waiting_deposit', now, expires_at, now, expires_at,
+         coin_from, network_from, coin_to, network_to, amount_from, amount_to,
+         rate_type, rate, fee_rate, service_fee, network_fee, min_amount, max_amount,
+         place, recipient, recipient_tag, refund, refund_tag, confirmations, 1
+    from placed
 ), event as (
   insert into order_event (order_id, partner_id, seq, at, to_status, cause, actor)
-  select a.id, a.partner, 1, a.now, 'waiting_deposit', 'created', 'partner:' || a.partner
-    from admitted a ${taking.join}
-)${answer(taking)}
-select j.n::int, j.live, j.active, j."ownRecipient", j."ownRefund", j."isShortIdTaken"${names},
-       a.n is not null as "hasRoom", ${taking.address}
-  from judged j left join admitted a using (n) ${taking.join && `left ${taking.join}`}`,
-  );
-}
-
-/** What a create has beside its order. */
-export interface CreateParts {
-  readonly isPooled: boolean;
-  readonly isRepeatable: boolean;
-  readonly hasTerms: boolean;
-  readonly hasPage: boolean;
-}
-
-/** Picks the statement: pooled or derived address, with or without idempotency key, terms, page. */
-export function createStatement({ isPooled, isRepeatable, hasTerms, hasPage }: CreateParts): Prepared {
-  const { withoutPage, withPage } = isPooled ? statements.pooled : statements.derived;
-  const { plain, terms } = hasPage ? withPage : withoutPage;
-  const { once, repeated } = hasTerms ? terms : plain;
-  return isRepeatable ? repeated : once;
-}
-
-const statements = {
-  derived: statementsOf('order_create', newAddress),
-  pooled: statementsOf('order_create_pooled', pooledAddress),
-};
-
-function statementsOf(name: string, taking: Taking) {
-  const of = (kind: string, part: Repetition) => ({
-    plain: {
-      once: createOrders(name + kind, taking, part),
-      repeated: createOrders(`${name}${kind}_repeatable`, taking, both(repeatable, part)),
-    },
-    terms: {
-      once: createOrders(`${name}${kind}_terms`, taking, both(withTerms, part)),
-      repeated: createOrders(`${name}${kind}_terms_repeatable`, taking, both(both(repeatable, withTerms), part)),
-    },
-  });
-  return { withoutPage: of('', plain), withPage: of('_page', withPage) };
-}
+  select id, partner, 1, now, 'waiting_deposit', 'created', 'partner:' || partner from placed
+), answer as (
+  insert into idempotency_key (partner_id, key, fingerprint, order_id, status, body, created_at)
+  select partner, repeat_key, fingerprint, id, 201, replace(body, '${addressPlaceholder}', place_address), now
+    from placed where repeat_key is not null order by partner, repeat_key
+), terms as (
+  insert into order_terms (order_id, partner_id, external_id, quote_nonce, markup_bps, min_amount_to, policy, metadata,
+                           quote_adverse_bps, quote_usd)
+  select id, partner, external_id, quote_nonce, markup_bps, min_amount_to, policy, metadata, quote_adverse_bps,
+         quote_usd
+    from placed
+   where num_nonnulls(external_id, quote_nonce, markup_bps, min_amount_to, policy, metadata) > 0
+   order by partner, quote_nonce, external_id
+), page as (
+  insert into order_page (order_id, nonce, key_version, token_hash, changed_at)
+  select id, page_nonce, page_key_version, page_token_hash, now from placed where page_nonce is not null
+)
+select j.n::int, j.live, j.active, j."ownRecipient", j."ownRefund", j."isShortIdTaken",
+       j."earlierOrder", j."earlierFingerprint", j."earlierBody", j."quoteOrder", j."externalOrder",
+       a.n is not null as "hasRoom", placed.place_address as address
+  from judged j left join admitted a using (n) left join placed using (n)`,
+);

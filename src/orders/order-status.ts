@@ -135,8 +135,8 @@ export type MovesTo<To extends OrderStatus> = {
 }[OrderMove];
 
 /**
- * What an order's history tells beside its moves. The event of a fact has the same status before
- * and after. Statistics and subscriptions of the staff skip facts.
+ * What an order's history has in addition to its moves. The event of a fact has the same status
+ * before and after. Statistics and subscriptions of the staff skip facts.
  */
 export const orderFacts = {
   refund_address_set: 'the partner set the refund address of an order that had none',

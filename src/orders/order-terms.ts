@@ -118,7 +118,7 @@ export function minAmountToFault({ minAmountTo }: OrderOptions, quote: Quote): F
 }
 
 /** The members of a create that a quote may say as well, of a pair that is named by coins. */
-export interface PairMembers {
+interface PairMembers {
   readonly coinFrom: string;
   readonly networkFrom: string;
   readonly coinTo: string;

@@ -139,7 +139,7 @@ export class Order {
   @Property({ type: 'timestamptz', nullable: true })
   exchangeDeadline!: Date | null;
 
-  /** Set while the order is on hold. A held order makes no move by itself. */
+  /** Set while the order is on hold. A held order makes no automatic move. */
   @Property({ type: 'timestamptz', nullable: true })
   heldAt!: Date | null;
 

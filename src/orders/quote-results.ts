@@ -10,16 +10,16 @@ const openMs = 6 * 3_600_000;
 const keptMs = 2 * dayMs;
 
 /** A partner whose quotes began, or ceased, to hold for the shortest time. */
-export interface HoldChange {
+interface HoldChange {
   readonly partnerId: string;
   readonly adverseBps: string;
   readonly isCut: boolean;
 }
 
-export interface QuoteResultsOptions {
+interface QuoteResultsOptions {
   readonly orm: MikroORM;
   readonly clock: Clock;
-  /** The gateway's fee on fixed orders as a fraction, for partners without one of their own. */
+  /** The gateway's fee on fixed orders as a fraction, for partners without their own. */
   readonly feeRateFixed: string;
   readonly onChange?: (change: HoldChange) => void;
 }

@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 
-/** So many bytes are asked of the system at a time: a call costs far more than its bytes. */
+/** How many bytes are requested from the system at a time: a call costs far more than its bytes. */
 const block = Buffer.alloc(4_096);
 let used = block.length;
 

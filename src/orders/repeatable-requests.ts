@@ -25,7 +25,7 @@ const maxTries = 3;
 
 /**
  * Requests that have their effect once for each idempotency key. A create of an order stores its
- * key by itself, in the same table: it is one statement over many orders.
+ * key itself, in the same table: it is one statement over many orders.
  */
 export class RepeatableRequests {
   readonly #orm: MikroORM;

@@ -7,6 +7,8 @@ import { accountOfDeposits } from '../chains/port/deposit-account.ts';
 import { bookAll } from '../ledger/ledger.ts';
 import { Order } from '../orders/order.entity.ts';
 import { newestActions } from '../orders/order-actions.ts';
+import { addAccruals } from './commission/accruals.ts';
+import type { CommissionEntries } from './commission/commission-entries.ts';
 import type { VenueAnswer } from './rows/liquidity-venue.ts';
 import { keptOfKind, takeOrderDeposits } from './rows/order-deposits.ts';
 import { Payment } from './rows/payment.entity.ts';
@@ -33,12 +35,13 @@ import {
 import { forEachConcurrently, smaller } from './turns/bounded-concurrency.ts';
 import type { OnCrashPoint } from './turns/crash-point.ts';
 
-export interface OrderSettlerOptions {
+interface OrderSettlerOptions {
   readonly orm: MikroORM;
   readonly clock: Clock;
   readonly log: Log;
   readonly tools: SettlementTools;
   readonly onCrashPoint: OnCrashPoint;
+  readonly commission: CommissionEntries;
 }
 
 /**
@@ -132,8 +135,8 @@ export class OrderSettler {
     const asked: Asked[] = [];
     let moving = settlings;
     while (moving.length > 0) {
-      // Each move is written by itself, because the database refuses a move over two edges.
-      await write(moving);
+      // Each move is written separately, because the database refuses a move over two edges.
+      await write(moving, this.#options.commission);
       moving = moving.filter((settling) => {
         const { order, now } = settling;
         const result = this.#step(settling);
@@ -152,7 +155,7 @@ export class OrderSettler {
       // Should this process end, the sweep goes on with the order.
       if (settling.isUnfinished) settling.order.nextActionAt = settling.now;
     }
-    await write(settlings);
+    await write(settlings, this.#options.commission);
     return asked;
   }
 
@@ -213,7 +216,7 @@ export class OrderSettler {
 
   /**
    * The fills of a venue that takes several trades in one request. A trade without one is requested
-   * by itself, as all are when the request fails: the same clientId returns the same fill.
+   * separately, as all are when the request fails: the same clientId returns the same fill.
    */
   async #askTogether(asked: readonly Asked[]): Promise<Answered[]> {
     const { clock, log, tools, onCrashPoint } = this.#options;
@@ -328,7 +331,8 @@ export class OrderSettler {
    * Locks an order and reads everything that decides its next move. Null when the order does not
    * exist.
    *
-   * @param depositId A deposit that staff decide about, beside the bounded number that steps take.
+   * @param depositId A deposit that staff decide about, in addition to the bounded number that
+   * steps take.
    */
   async open(em: EntityManager, orderId: string, depositId: string | null = null): Promise<Settling | null> {
     const [settling = null] = await this.#open(em, [orderId], depositId === null ? [] : [depositId]);
@@ -376,6 +380,7 @@ export class OrderSettler {
       payments: paymentsOf.get(order.id) ?? [],
       trade: trades.find(({ orderId }) => orderId === order.id) ?? null,
       bookings: [],
+      accruals: [],
       client: clients.get(order.id) ?? [],
       late: late.get(order.id) ?? null,
       scanned,
@@ -392,7 +397,7 @@ function unfinishedOf(settlings: readonly Settling[]): string[] {
 }
 
 /** Writes the changes and journal entries of the steps so far, for all orders at once. */
-async function write(settlings: readonly Settling[]): Promise<void> {
+async function write(settlings: readonly Settling[], commission: CommissionEntries): Promise<void> {
   const [first] = settlings;
   if (!first) return;
   await first.em.flush();
@@ -404,7 +409,9 @@ async function write(settlings: readonly Settling[]): Promise<void> {
     );
     return bookings;
   });
-  await bookAll(first.em, written);
+  const accruals = settlings.flatMap((settling) => settling.accruals.splice(0));
+  const earned = await addAccruals(first.em, commission, first.tools.prices, accruals);
+  await bookAll(first.em, [...written, ...earned]);
 }
 
 /**

@@ -16,7 +16,7 @@ import { forEachConcurrently } from './turns/bounded-concurrency.ts';
 import { type ChainLease, ChainLeases, LeaseLost } from './turns/chain-lease.ts';
 import type { ChainTask } from './turns/chain-task.ts';
 
-export interface SettlementWorkerOptions {
+interface SettlementWorkerOptions {
   readonly orm: MikroORM;
   readonly clock: Clock;
   readonly log: Log;

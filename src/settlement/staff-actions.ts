@@ -4,31 +4,30 @@ import { requireApprover } from '../accounts/staff/approvals.ts';
 import type { Clock } from '../base/clock.ts';
 import { brokenConstraint } from '../base/db/database.ts';
 import { sql } from '../base/db/sql.ts';
-import { AppError } from '../base/errors.ts';
+import { AppError, notPossible } from '../base/errors.ts';
 import type { JobQueue } from '../base/jobs/job-queue.ts';
 import { Big } from '../base/money.ts';
-import { checkAddress } from '../chains/addresses/address.ts';
-import { DepositAddress } from '../chains/addresses/deposit-address.entity.ts';
-import { keyForms } from '../chains/addresses/key-forms.ts';
-import { isOwnAddress } from '../chains/addresses/own-address.ts';
-import { networkById } from '../chains/networks/networks.ts';
-import { book, line, minus } from '../ledger/ledger.ts';
-import { type Contracts, contractFault } from '../orders/destination.ts';
 import { Order } from '../orders/order.entity.ts';
-import { holdOrder, moveOrder, releaseOrder } from '../orders/order-moves.ts';
+import { holdOrder, type MoveDetails, moveOrder, releaseOrder } from '../orders/order-moves.ts';
+import {
+  type CommissionDecisions,
+  type CommissionSubject,
+  commissionOf,
+  type StoredCommission,
+} from './commission/commission-decisions.ts';
+import { assignDeposit, evidenceOf, lockChainOf } from './deposit-assignment.ts';
 import type { OrderSettler } from './order-settler.ts';
 import { refuseUnknownHold, resumePayouts } from './pay/payout-holds.ts';
 import { Deposit } from './rows/deposit.entity.ts';
-import { markedFailed, Payment } from './rows/payment.entity.ts';
+import { markedFailed } from './rows/payment.entity.ts';
 import { PaymentAttempt } from './rows/payment-attempt.entity.ts';
 import { StaffAction, type StaffActionName, staffActions, type VenueClass } from './rows/staff-action.entity.ts';
 import { isInDebit } from './rules/client-account.ts';
-import { depositReference } from './rules/credit.ts';
-import { decidePayout, unwindTrade } from './rules/exchange.ts';
+import { decidePayout } from './rules/exchange.ts';
 import { currentPayment } from './rules/pay.ts';
-import { createPayment, type Recipient, refundLeg } from './rules/payments.ts';
-import { unreturnedPart } from './rules/refund.ts';
+import { createPayment, type Recipient } from './rules/payments.ts';
 import type { Settling } from './rules/settling.ts';
+import { refund, refundUnassignedDeposit, setRecipient } from './staff-refunds.ts';
 import { priceOf, setVenuePrice } from './trade/venue-price.ts';
 import {
   classifyVenueEntry,
@@ -52,7 +51,7 @@ export interface StaffProposal {
   readonly depositId?: string;
   /** The payout hold to end, in place of an order. */
   readonly holdId?: string;
-  /** Ends that hold although its cause stands. */
+  /** Ends that hold although its cause persists. */
   readonly acknowledges?: boolean;
   /** The recipient of a refund. */
   readonly recipient?: Recipient;
@@ -62,6 +61,8 @@ export interface StaffProposal {
   readonly venue?: string;
   readonly venueSubject?: VenueSubject;
   readonly class?: VenueClass;
+  /** For the actions on the commission of a partner. */
+  readonly commission?: CommissionSubject;
   /** For `venue_price`: the venue's cash coin for one coin, as a decimal string. */
   readonly price?: string;
   readonly reason: string;
@@ -79,6 +80,11 @@ const needsApproval: Readonly<Record<StaffActionName, boolean>> = {
   venue_opening: true,
   venue_classify: true,
   assign_deposit: true,
+  commission_hold: false,
+  commission_release: true,
+  commission_correct: true,
+  commission_pay: true,
+  commission_address: true,
 };
 
 /** The actions that are proposals first. */
@@ -89,10 +95,11 @@ export interface StaffActionsOptions {
   readonly clock: Clock;
   readonly settler: OrderSettler;
   readonly jobs: Pick<JobQueue, 'wake'>;
+  readonly commission: CommissionDecisions;
 }
 
 /**
- * Carries out staff actions on orders. Each action is a row with its reason and its actors, written
+ * Carries out staff actions. Each action is a row with its reason and its actors, written
  * in the transaction that carries it out.
  */
 export class StaffActions {
@@ -106,8 +113,8 @@ export class StaffActions {
    * Carries out an action, or stores it for a second member's approval when it moves money. An
    * action that could not be carried out now is refused now.
    *
-   * @throws AppError action_not_possible, order_not_found, deposit_not_found, or the fault of the
-   * address.
+   * @throws AppError action_not_possible, order_not_found, deposit_not_found, partner_not_found, or
+   * the fault of the address.
    */
   async propose(proposal: StaffProposal, outer: EntityManager = this.#options.orm.em.fork()): Promise<StaffAction> {
     const { clock } = this.#options;
@@ -120,7 +127,8 @@ export class StaffActions {
       if (proposal.holdId !== undefined) await refuseUnknownHold(em, proposal.holdId);
       if (proposal.venue !== undefined) await lockVenueAccount(em, proposal.venue);
       if (proposal.action === 'assign_deposit') await lockChainOf(em, proposal.depositId ?? null);
-      const concernsOrder = proposal.holdId === undefined && proposal.venue === undefined;
+      const { holdId, venue, commission } = proposal;
+      const concernsOrder = holdId === undefined && venue === undefined && commission === undefined;
       const orderId = concernsOrder ? await orderOf(em, proposal) : null;
       // Locked before the row that refers to it is written. Two proposals would else wait for each
       // other.
@@ -132,11 +140,11 @@ export class StaffActions {
         depositId: proposal.depositId ?? null,
         holdId: proposal.holdId ?? null,
         acknowledges: proposal.acknowledges ?? false,
-        address: null,
-        tag: null,
         price: proposal.action === 'venue_price' ? priceOf(proposal.price) : null,
         venue: proposal.venue ?? null,
-        ...(proposal.action === 'venue_classify' ? subjectOf(proposal.venueSubject ?? {}) : noSubject),
+        ...noSubject,
+        ...(proposal.action === 'venue_classify' ? subjectOf(proposal.venueSubject ?? {}) : {}),
+        ...(commission === undefined ? {} : await commissionOf(em, commission)),
         class: proposal.class ?? null,
         evidence: null,
         reason,
@@ -149,7 +157,7 @@ export class StaffActions {
       if (proposal.action === 'refund')
         await setRecipient(em, this.#options.settler.tools.catalogue, action, proposal.recipient);
       if (proposal.action === 'assign_deposit' || (proposal.action === 'refund' && orderId === null))
-        action.evidence = evidenceOf(proposal);
+        action.evidence = evidenceOf(proposal.evidence);
       em.persist(action);
       await writeOnce(em);
       if (needsApproval[action.action]) await this.#rehearse(em, action);
@@ -175,7 +183,7 @@ export class StaffActions {
       await requireApprover(em, {
         approver: staffId,
         proposer: action.proposedBy,
-        permission: action.venue === null ? 'actions:decide' : 'treasury:decide',
+        permission: action.venue === null && action.partnerId === null ? 'actions:decide' : 'treasury:decide',
         now: this.#options.clock.now(),
       });
       await this.#carryOut(em, action, staffId);
@@ -243,7 +251,9 @@ export class StaffActions {
       if (action.action === 'venue_opening') return openVenueAccount(em, action, now);
       return classifyVenueEntry(em, action, now);
     }
-    if (action.orderId === null) return refundUnassignedDeposit(em, action, this.#options);
+    if (action.partnerId !== null) return this.#options.commission.carryOut(em, action, this.#options.clock.now());
+    if (action.orderId === null)
+      return refundUnassignedDeposit(em, action, this.#options.settler.tools.catalogue, this.#options.clock.now());
     if (action.action === 'assign_deposit') await lockChainOf(em, action.depositId);
     const settling = await this.#options.settler.open(em, action.orderId, action.depositId);
     if (!settling) throw new AppError('order_not_found', 'there is no such order');
@@ -275,13 +285,19 @@ export class StaffActions {
   }
 }
 
-const noSubject: StoredSubject = { movementKind: null, reference: null, coin: null, amount: null };
-
-type Details = Parameters<typeof moveOrder>[3];
-
-function notPossible(detail: string): AppError {
-  return new AppError('action_not_possible', detail);
-}
+const noSubject: StoredSubject & StoredCommission = {
+  movementKind: null,
+  reference: null,
+  coin: null,
+  amount: null,
+  partnerId: null,
+  month: null,
+  network: null,
+  corrects: null,
+  address: null,
+  tag: null,
+  oldIsLost: false,
+};
 
 async function orderOf(em: EntityManager, { action, orderId, depositId }: StaffProposal): Promise<string | null> {
   const isAssigned = action === 'assign_deposit';
@@ -310,173 +326,11 @@ async function writeOnce(em: EntityManager): Promise<void> {
   }
 }
 
-async function setRecipient(
-  em: EntityManager,
-  catalogue: Contracts,
-  action: StaffAction,
-  recipient: Recipient | undefined,
-): Promise<void> {
-  const order = action.orderId === null ? null : await em.findOneOrFail(Order, { id: action.orderId });
-  const depositId = action.depositId ?? order?.depositId ?? null;
-  const deposit = depositId === null ? null : await em.findOne(Deposit, { id: depositId });
-  if (!deposit) throw notPossible('this order has no deposit to refund');
-  action.depositId = deposit.id;
-  if (!recipient) throw new AppError('missing_field', 'a refund needs the address that it goes to');
-  const check = checkAddress(deposit.network, recipient.address, recipient.tag);
-  if (!check.ok) throw new AppError(check.code, `the ${check.field}: ${check.detail}`);
-  const contract = contractFault(catalogue, deposit.network, check.address);
-  if (contract !== null) throw new AppError('invalid_address', `the address: this ${contract}`);
-  const [own] = await sql<{ own: boolean }>(
-    em,
-    `select ${isOwnAddress('forms.given')} as own from (select ?::text as given) as forms`,
-    [keyForms(deposit.network, check.address)],
-  );
-  if (own?.own) throw new AppError('own_address', "this is an address of this service; give the user's own");
-  action.address = check.address;
-  action.tag = check.tag;
-}
-
-function recipientOf({ address, tag }: StaffAction): Recipient {
-  if (address === null) throw new Error('the refund has no address');
-  return { address, tag };
-}
-
-/** Refunds a deposit, or its part that was not exchanged, to the address that staff gave. */
-async function refund(settling: Settling, action: StaffAction, details: Details): Promise<void> {
-  const { em, order, deposits, payments, trade } = settling;
-  const deposit = deposits.find(({ id }) => id === action.depositId);
-  if (!deposit) throw new AppError('deposit_not_found', 'there is no such deposit');
-  if (deposit.state !== 'credited') throw notPossible('the deposit is not confirmed on its chain');
-  const isMain = deposit.id === order.depositId;
-  const exchanged = isMain && (trade?.state === 'filled' || trade?.state === 'unwound') ? trade : null;
-  if (isMain && order.status === 'failed') {
-    refuseLive(payments, deposit.id, 'main');
-    if (exchanged?.state === 'filled') await unwindTrade(settling, exchanged);
-    moveOrder(em, order, 'staff_refund', details);
-    // The part that was not exchanged is a separate leg, decided together with the payout. It keeps
-    // its problem, which this refund does not solve.
-    const hasRest = exchanged !== null && payments.some(({ kind }) => kind === 'payout');
-    if (!hasRest) deposit.problem = null;
-    pay(settling, deposit, 'main', new Big(hasRest ? exchanged.amountFrom : deposit.amount), action);
-    return;
-  }
-  if (deposit.problem === null) {
-    throw notPossible(`the order is ${order.status} and handles this deposit without staff`);
-  }
-  const { leg, amount } = unreturnedPart(settling, deposit);
-  if (leg === null) throw notPossible('all of this deposit is paid, or on its way; it cannot be paid twice');
-  deposit.problem = null;
-  pay(settling, deposit, leg, amount, action);
-}
-
-function refuseLive(payments: readonly Payment[], depositId: string, leg: Payment['leg']): void {
-  const live = payments.find(
-    (payment) => payment.depositId === depositId && payment.leg === leg && payment.state !== 'dead',
-  );
-  if (live)
-    throw notPossible(`a ${live.kind} of this deposit is ${live.state} and may still arrive; it cannot be paid twice`);
-}
-
-function pay(settling: Settling, deposit: Deposit, leg: Payment['leg'], amount: Big, action: StaffAction): void {
-  const made = refundLeg(settling, deposit, leg, amount, recipientOf(action));
-  if (made === 'netted') {
-    throw notPossible("the order's account is owed nothing more in this coin: a deposit that it used was lost");
-  }
-  if (typeof made === 'string') throw notPossible("the amount does not cover its network's fee");
-}
-
-/** @throws AppError missing_field without evidence, invalid_value for too much of it. */
-function evidenceOf({ evidence = '' }: StaffProposal): string {
-  const text = evidence.trim();
-  if (text === '') {
-    throw new AppError(
-      'missing_field',
-      'a deposit without an order needs evidence: what proves whose it is, such as a signed message or the account at the sending exchange',
-    );
-  }
-  if (text.length > mostEvidence)
-    throw new AppError('invalid_value', `evidence has at most ${mostEvidence} characters`);
-  return text;
-}
-
-/** Characters of evidence. */
-const mostEvidence = 4_000;
-
-/**
- * Keeps scans of a deposit's chain from storing anything before the transaction ends. A scan locks
- * the order of each deposit that it changes, so the order must not change between. It is locked
- * before any order, as a scan does.
- */
-async function lockChainOf(em: EntityManager, depositId: string | null): Promise<void> {
-  await sql(
-    em,
-    'select from chain_state where chain = (select chain from deposit where id = ?::uuid) for no key update',
-    [depositId],
-  );
-}
-
-/**
- * Assigns a deposit without an order to an order, as if it had come with the order's tag. The next
- * steps judge it by its time, coin and amount. A deposit is assigned only once: one that already
- * has an order is refused.
- */
-async function assignDeposit(settling: Settling, depositId: string | null): Promise<void> {
-  const { em, order, now } = settling;
-  const deposit = await em.findOne(Deposit, { id: depositId ?? '' }, { lockMode: LockMode.PESSIMISTIC_WRITE });
-  if (!deposit) throw new AppError('deposit_not_found', 'there is no such deposit');
-  if (deposit.orderId !== null) throw notPossible('the deposit belongs to an order already');
-  if (deposit.purpose !== 'order') throw notPossible('the deposit is funding of the hot wallet');
-  if (deposit.state !== 'credited') throw notPossible('the deposit is not confirmed on its chain');
-  const address = await em.findOne(DepositAddress, { id: order.depositAddress.id });
-  if (address?.address !== deposit.address || networkById(order.networkFrom)?.chain !== deposit.chain) {
-    throw notPossible('the deposit came to another address than that of the order');
-  }
-  // Otherwise a user could make an order at a good rate for coins that came long before.
-  if (deposit.arrivedBy < order.createdAt) {
-    throw notPossible('the deposit came before the order was made; return it to its owner');
-  }
-  const [payment] = await em.find(Payment, { depositId: deposit.id }, { limit: 1 });
-  if (payment)
-    throw notPossible(`a return of the deposit was decided before, and is ${payment.state}; return it again`);
-  deposit.orderId = order.id;
-  deposit.problem = null;
-  await book(em, {
-    kind: 'deposit_assigned',
-    reference: depositReference(deposit),
-    orderId: order.id,
-    at: now,
-    lines: [line('suspense', deposit, deposit.amount), line('client', deposit, minus(deposit.amount))],
-  });
-}
-
-/** Refunds a deposit without an order, by a payment without one. */
-async function refundUnassignedDeposit(
-  em: EntityManager,
-  action: StaffAction,
-  { clock, settler }: StaffActionsOptions,
-): Promise<void> {
-  const deposit = await em.findOne(Deposit, { id: action.depositId ?? '' }, { lockMode: LockMode.PESSIMISTIC_WRITE });
-  if (!deposit || action.action !== 'refund') throw new AppError('deposit_not_found', 'there is no such deposit');
-  if (deposit.orderId !== null) throw notPossible('the deposit was assigned to an order since; refund it there');
-  if (deposit.state !== 'credited') throw notPossible('the deposit is not confirmed on its chain');
-  const payments = await em.find(Payment, { depositId: deposit.id });
-  refuseLive(payments, deposit.id, 'main');
-  const currency = settler.tools.catalogue.find(deposit.coin, deposit.network);
-  if (!currency) throw notPossible(`${deposit.coin} on ${deposit.network} is no longer a currency`);
-  const fee = new Big(currency.networkFee);
-  const amount = new Big(deposit.amount).minus(fee);
-  if (amount.lte('0')) throw notPossible("the amount does not cover its network's fee");
-  const settling = { em, now: clock.now(), payments, order: null };
-  const recipient = recipientOf(action);
-  createPayment(settling, { kind: 'refund', leg: 'main', deposit, currency, recipient, amount, feeCharged: fee });
-  deposit.problem = null;
-}
-
 /**
  * Continues the payout of a failed order: the same payment while it may still be confirmed, a new
  * one once it is dead.
  */
-function retryPayout(settling: Settling, details: Details): void {
+function retryPayout(settling: Settling, details: MoveDetails): void {
   const { em, order, deposits, payments, tools, trade } = settling;
   if (order.status !== 'failed') throw notPossible(`the order is ${order.status}; only a failed one can be retried`);
   const deposit = deposits.find(({ id }) => id === order.depositId);
@@ -508,11 +362,11 @@ function retryPayout(settling: Settling, details: Details): void {
 }
 
 /**
- * Ends a payment that was never signed, so that staff can decide anew. A trade first ends at its
+ * Ends a payment that was never signed, so that staff can decide again. A trade first ends at its
  * venue. A payment of which transactions were signed and died ends once the chain, asked again,
  * calls them dead, and the order with it.
  */
-async function markFailed(settling: Settling, details: Details): Promise<void> {
+async function markFailed(settling: Settling, details: MoveDetails): Promise<void> {
   const { em, order, payments, now } = settling;
   if (order.status === 'exchanging') {
     order.exchangeDeadline = now;
@@ -550,13 +404,13 @@ async function markFailed(settling: Settling, details: Details): Promise<void> {
 
 const resting: readonly string[] = ['completed', 'refunded'];
 
-function hold({ em, order }: Settling, details: Details): void {
+function hold({ em, order }: Settling, details: MoveDetails): void {
   if (resting.includes(order.status)) throw notPossible(`the order is ${order.status}; there is nothing to hold`);
   if (order.heldAt !== null) throw notPossible('the order is held already');
   holdOrder(em, order, 'staff', details);
 }
 
-function release({ em, order }: Settling, { proposedAt }: StaffAction, details: Details): void {
+function release({ em, order }: Settling, { proposedAt }: StaffAction, details: MoveDetails): void {
   if (order.heldAt === null) throw notPossible('the order is not held');
   // The approval concerned the earlier hold, not the present one.
   if (order.heldAt > proposedAt) throw notPossible('the order was held anew since this was proposed; propose it again');

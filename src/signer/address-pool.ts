@@ -10,7 +10,7 @@ import { allNetworks, type Network } from '../chains/networks/networks.ts';
 import { SignerError } from '../chains/port/signer.ts';
 import type { DepositKeys } from './deposit-keys.ts';
 
-export interface DepositPoolOptions {
+interface DepositPoolOptions {
   readonly orm: MikroORM;
   readonly url: string;
   readonly keys: DepositKeys;

@@ -19,8 +19,8 @@ type Spender = Pick<SignedAttempt, 'reserves' | 'fee'>;
 /** What a further transaction of a payment adds to the total that can leave the wallet. */
 export interface AddedSpending {
   /**
-   * True when it can confirm beside the transactions signed before, so that its amount may leave
-   * the wallet once more.
+   * True when it can confirm together with the transactions signed before, so that its amount may
+   * leave the wallet once more.
    */
   readonly isFurther: boolean;
   /** The amount by which its fee exceeds the highest fee of the transactions that it replaces. */

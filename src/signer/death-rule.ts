@@ -2,7 +2,7 @@ import { furtherAfterExpiryMs, furtherClockMs } from '../chains/port/further-att
 import type { JournalEntry } from './journal.ts';
 
 /** A further transaction, which is not signed yet. */
-export interface FurtherAttempt {
+interface FurtherAttempt {
   readonly paymentId: string;
   readonly attempt: number;
   /** The time of the chain that its bytes state. */

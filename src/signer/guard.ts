@@ -9,7 +9,7 @@ import { isSameProof, proofHeaders } from './proof.ts';
 const maxSkewMs = 60_000;
 
 /** Why a request is refused. `isProven`: the caller proved that it knows the secret. */
-export interface Refusal {
+interface Refusal {
   readonly isProven: boolean;
   readonly detail: string;
 }

@@ -103,7 +103,7 @@ export class SignerJournal {
 
   /**
    * Records for ever the payload of a transaction, before any caller gets its signatures. BIP143
-   * signatures cover only the amount of their own input, not all amounts. So two payloads that lie
+   * signatures cover only the amount of their input, not all amounts. So two payloads that lie
    * about different inputs have the same transaction. One true signature of each would make it
    * valid, at a fee that no limit was checked against.
    *

@@ -3,14 +3,18 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Clock } from '../base/clock.ts';
 import { type DataDirLock, takeDataDirLock } from '../base/db/embedded/data-dir-lock.ts';
+import { commissionPart } from '../chains/networks/network-config.ts';
 import { SignerError } from '../chains/port/signer.ts';
+import type { MovingLimits } from '../chains/port/transaction-signer.ts';
 import { type Spending, SpendingBook, type SpendingDay } from './spending.ts';
 
 /** Limits of one asset, in its smallest unit. */
-export interface AssetLimits {
+interface AssetLimits {
   readonly perPayment: bigint;
   /** Limit of a day in UTC. */
   readonly perDay: bigint;
+  /** Limit of commission in a day in UTC, which counts in `perDay` as well. */
+  readonly commissionPerDay: bigint;
 }
 
 /**
@@ -40,13 +44,17 @@ export interface TellsLimits {
 
 /** A digest of limits in 16 hex digits; equal limits have equal digests. */
 export function limitsDigest({ maxFee, feesPerDay, assets }: ChainLimits): string {
-  const rows = [...assets].map(([asset, { perPayment, perDay }]) => [asset, `${perPayment}`, `${perDay}`]);
+  const rows = [...assets].map(([asset, { perPayment, perDay, commissionPerDay }]) => [
+    ...[asset, `${perPayment}`, `${perDay}`],
+    // The usual part is left out, so that the digest is that of versions without it.
+    ...(commissionPerDay === perDay / commissionPart ? [] : [`${commissionPerDay}`]),
+  ]);
   rows.sort(([a = ''], [b = '']) => (a < b ? -1 : 1));
   return bytesToHex(sha256(utf8ToBytes(JSON.stringify([`${maxFee}`, `${feesPerDay}`, rows])))).slice(0, 16);
 }
 
 /** The spending of a requested signature. */
-export interface LimitedSpending extends Spending {
+interface LimitedSpending extends Spending {
   /** Fee of the whole transaction; `fee` is only what it adds to a transaction signed before. */
   readonly wholeFee: bigint;
   /**
@@ -54,16 +62,26 @@ export interface LimitedSpending extends Spending {
    * sweep and for a set-up.
    */
   readonly payment: bigint | null;
-  /** Set-ups have a limit of fees of their own, so that they never stop payments. */
-  readonly isSetup: boolean;
+  /** Whether the payment is commission, which has a limit of the day as a part of all payments. */
+  readonly isCommission: boolean;
+  /** Set-ups have separate limits, so that they never stop payments. Null for other kinds. */
+  readonly setup: SetupSpending | null;
+}
+
+/** What a set-up brings to further accounts of the wallet, and what all of a day may bring. */
+interface SetupSpending {
+  readonly moved: bigint;
+  readonly limits: MovingLimits;
 }
 
 /** The fees of set-ups of a day, in transactions at the highest fee. */
 const setupsOfDay = 20n;
-/** Part of the name under which the fees of a chain's set-ups are counted. */
+/** Part of the name under which the fees and the amounts of a chain's set-ups are counted. */
 const setups = 'set-ups';
+/** Part of the name under which the commission of a chain is counted once more. */
+const commission = 'commission';
 
-export interface SignerLimitsOptions {
+interface SignerLimitsOptions {
   /** The folder of the daily spending files. */
   readonly dir: string;
   readonly limits: SigningLimits;
@@ -72,7 +90,7 @@ export interface SignerLimitsOptions {
 
 /**
  * Checks signatures against limits and counts them durably, so that a restart forgets nothing. Two
- * processes with counts of their own would let out twice as much, so the directory belongs to one
+ * processes with separate counts would let out twice as much, so the directory belongs to one
  * process at a time.
  */
 export class SignerLimits {
@@ -123,7 +141,7 @@ export class SignerLimits {
   }
 
   async #claim(spending: LimitedSpending): Promise<void> {
-    const { chain, asset, payment, wholeFee, key, amount, fee, isSetup } = spending;
+    const { chain, asset, payment, wholeFee, key, amount, fee, setup, isCommission } = spending;
     const limits = this.#limits.get(chain);
     if (!limits) throw refused(`${chain} has no limits: name them in the file of networks and restart the signer`);
     const what = asset === '' ? `the own coin of ${chain}` : `token ${asset} of ${chain}`;
@@ -144,21 +162,53 @@ export class SignerLimits {
     if (amount > 0n && own && spentOf(day, chain, asset, own) + amount > own.perDay) {
       throw refused(`the limit of the day (per_day) of ${what} is reached until 00:00 UTC`);
     }
-    const bucket = isSetup ? `${chain} ${setups}` : chain;
-    const most = isSetup ? limits.maxFee * setupsOfDay : limits.feesPerDay;
+    if (isCommission && amount > 0n && own) refuseCommission(spending, own, day, what);
+    const bucket = setup === null ? chain : `${chain} ${setups}`;
+    if (setup !== null) refuseMoving(setup, day, bucket, chain);
+    const most = setup === null ? limits.feesPerDay : limits.maxFee * setupsOfDay;
     if (fee > 0n && day.fees(bucket) + BigInt(day.damaged) * limits.maxFee + fee > most) {
-      const what = isSetup ? `${setupsOfDay} times max_fee, for set-ups of the wallet` : 'fees_per_day';
+      const what = setup !== null ? `${setupsOfDay} times max_fee, for set-ups of the wallet` : 'fees_per_day';
       throw refused(`the limit of the day for fees (${what}) of ${chain} is reached until 00:00 UTC`);
     }
-    await this.#book.add(date, { key, chain: bucket, asset, amount, fee });
+    const counted = { key, chain: bucket, asset, amount: setup?.moved ?? amount, fee };
+    await this.#book.add(date, isCommission ? { ...counted, also: commissionOf(chain) } : counted);
   }
+}
+
+/** The name under which the commission of a chain is counted once more. */
+function commissionOf(chain: string): string {
+  return `${chain} ${commission}`;
+}
+
+/** Commission has a part of the day, so that what is called commission cannot use up all of it. */
+function refuseCommission(
+  { chain, asset, amount }: LimitedSpending,
+  { perPayment, commissionPerDay }: AssetLimits,
+  day: SpendingDay,
+  what: string,
+): void {
+  // A damaged line may have been commission, of at most what commission may send.
+  const largest = perPayment < commissionPerDay ? perPayment : commissionPerDay;
+  if (spentOf(day, commissionOf(chain), asset, { perPayment: largest }) + amount <= commissionPerDay) return;
+  throw refused(`the limit of the day of commission (commission_per_day) of ${what} leaves no room until 00:00 UTC`);
+}
+
+/** The coins stay ours. But many set-ups would leave a wallet that pays no one. */
+function refuseMoving({ moved, limits }: SetupSpending, day: SpendingDay, bucket: string, chain: string): void {
+  if (moved === 0n || spentOf(day, bucket, '', { perPayment: limits.once }) + moved <= limits.perDay) return;
+  throw refused(`what set-ups of ${chain} may move to further accounts of the wallet is reached until 00:00 UTC`);
 }
 
 /**
  * The spending of a day. A damaged line may have been a payment of any asset, so each counts as the
  * largest one.
  */
-function spentOf(day: SpendingDay, chain: string, asset: string, { perPayment }: AssetLimits): bigint {
+function spentOf(
+  day: SpendingDay,
+  chain: string,
+  asset: string,
+  { perPayment }: Pick<AssetLimits, 'perPayment'>,
+): bigint {
   return day.amount(chain, asset) + BigInt(day.damaged) * perPayment;
 }
 

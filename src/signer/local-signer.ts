@@ -4,7 +4,13 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { networkById } from '../chains/networks/networks.ts';
-import type { PaymentIntent, PreparedTx, SignedTx } from '../chains/port/chain-adapter.ts';
+import {
+  type PaymentIntent,
+  type PaymentPurpose,
+  type PreparedTx,
+  paymentPurposes,
+  type SignedTx,
+} from '../chains/port/chain-adapter.ts';
 import { type Signer, SignerError } from '../chains/port/signer.ts';
 import type { SigningKeys, TransactionSigner } from '../chains/port/transaction-signer.ts';
 import { rulesByName, type SandboxRules, usualRules } from '../chains/sandbox/sandbox-rules.ts';
@@ -17,7 +23,7 @@ import { type SignedContents, SignerJournal } from './journal.ts';
 import { limitsDigest, SignerLimits, type SigningLimits, type TellsLimits } from './limits.ts';
 import { SignerKeys } from './signer-keys.ts';
 
-export interface LocalSignerOptions {
+interface LocalSignerOptions {
   readonly keys: SignerKeys;
   readonly journal: SignerJournal;
   /** The kind of transactions of each live chain. Other chains are the sandbox's. */
@@ -39,6 +45,8 @@ interface SoundRequest extends Pick<SignedContents, 'intentDigest' | 'payloadDig
   readonly builtAtMs: number | undefined;
   /** The fee that the limit of the day counts at least. */
   readonly leastCounted: bigint;
+  /** What a set-up brings to further accounts of the wallet. */
+  readonly moved: bigint;
 }
 
 /** A signer that holds the keys in this process. */
@@ -75,8 +83,8 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
 
     const { txid, raw } = await this.#inTurn(intent.id, async () => {
       const digests = { intentDigest: intentDigest(chain, intent), payloadDigest: digest(tx.payload) };
-      const { builtAtMs, leastCounted = 0n } = opened;
-      const request: SoundRequest = { chain, intent, tx, earlier, builtAtMs, leastCounted, ...digests };
+      const { builtAtMs, leastCounted = 0n, moved = 0n } = opened;
+      const request: SoundRequest = { chain, intent, tx, earlier, builtAtMs, leastCounted, moved, ...digests };
       const added = await this.#added(request);
       // Counted before the signature, so that no signed bytes exist that are not counted.
       if (added && this.#live.has(chain)) await this.#claim(request, added);
@@ -102,6 +110,10 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
 
   async hotWallet(chain: string): Promise<string> {
     return this.#kind(chain).hotWallet(chain);
+  }
+
+  async channels(chain: string): Promise<readonly string[]> {
+    return this.#kind(chain).channels?.() ?? [];
   }
 
   async limitsDigest(chain: string): Promise<string | null> {
@@ -200,21 +212,30 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
     return added;
   }
 
-  async #claim({ chain, intent, tx, leastCounted, ...digests }: SoundRequest, added: AddedSpending): Promise<void> {
-    const { id, attempt, from, contract, amount, setup } = intent;
+  async #claim(request: SoundRequest, added: AddedSpending): Promise<void> {
+    const { chain, intent, tx, leastCounted, moved, intentDigest, payloadDigest } = request;
+    const { id, attempt, contract, amount, setup } = intent;
     const limits = this.#limits;
     if (!limits) throw new SignerError('refused', `${chain} has no limits, so nothing is signed for it`);
-    const isPayment = from === null && setup === undefined;
+    const purpose = purposeOf(intent);
+    const isPayment = purpose !== 'sweep' && purpose !== 'setup';
     await this.#onDisk(() =>
       limits.claim({
-        key: digest(JSON.stringify([id, attempt, digests.intentDigest, digests.payloadDigest])),
+        key: digest(JSON.stringify([id, attempt, intentDigest, payloadDigest])),
         chain,
         asset: contract ?? '',
         amount: isPayment && added.isFurther ? amount : 0n,
         fee: added.isFurther && leastCounted > added.fee ? leastCounted : added.fee,
         wholeFee: tx.fee,
         payment: isPayment ? amount : null,
-        isSetup: setup !== undefined,
+        isCommission: purpose === 'commission',
+        setup:
+          setup === undefined
+            ? null
+            : {
+                moved: added.isFurther ? moved : 0n,
+                limits: this.#kind(chain).movingLimits?.() ?? { once: 0n, perDay: 0n },
+              },
       }),
     );
   }
@@ -230,7 +251,7 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
   }
 }
 
-export interface OpenLocalSignerOptions {
+interface OpenLocalSignerOptions {
   /** 32 bytes, which the caller may wipe afterwards. */
   readonly entropy: Uint8Array;
   /** Holds the journal and the daily spending. */
@@ -274,12 +295,24 @@ export async function openLocalSigner({
   });
 }
 
-function requestFaults({ id, attempt, amount, setup }: PaymentIntent, { expiresAt }: PreparedTx): string[] {
+/** The purpose of a payment. That of an earlier gateway follows from the payment's members. */
+function purposeOf({ purpose, from, setup }: PaymentIntent): PaymentPurpose {
+  if (purpose !== undefined) return purpose;
+  if (from !== null) return 'sweep';
+  return setup === undefined ? 'payout' : 'setup';
+}
+
+function requestFaults(intent: PaymentIntent, { expiresAt }: PreparedTx): string[] {
+  const { id, attempt, from, amount, setup } = intent;
+  const purpose = purposeOf(intent);
   const conditions: readonly (readonly [string, boolean])[] = [
     ['the payment has no id', id !== ''],
     ['the attempt is not a number from 1', Number.isSafeInteger(attempt) && attempt >= 1],
     ['the amount of the payment is not above 0', amount > 0n || setup !== undefined],
     ['a set-up has an amount', setup === undefined || amount === 0n],
+    ['the purpose of the payment is unknown', paymentPurposes.includes(purpose)],
+    ['the purpose and the sources of the payment disagree', (purpose === 'sweep') === (from !== null)],
+    ['the purpose and the set-up of the payment disagree', (purpose === 'setup') === (setup !== undefined)],
     ['the expiry of the transaction is neither one height nor one time', expiresAt === null || isExpiry(expiresAt)],
   ];
   return conditions.filter(([, holds]) => !holds).map(([fault]) => fault);
@@ -289,10 +322,14 @@ function requestFaults({ id, attempt, amount, setup }: PaymentIntent, { expiresA
  * A digest of a payment's intent. It leaves out the attempt, because all attempts of a payment have
  * one intent.
  */
-function intentDigest(chain: string, { id, from, contract, to, tag, amount, setup }: PaymentIntent): string {
+function intentDigest(chain: string, { id, from, contract, to, tag, amount, setup, purpose }: PaymentIntent): string {
   // A payment from the hot wallet has the digest from before sweeps existed, so that old entries
-  // still match.
-  const more = [...(from === null ? [] : [from]), ...(setup === undefined ? [] : [{ setup }])];
+  // still match. Only commission names its purpose, for the same reason.
+  const more = [
+    ...(from === null ? [] : [from]),
+    ...(setup === undefined ? [] : [{ setup }]),
+    ...(purpose === 'commission' ? [{ purpose }] : []),
+  ];
   return digest(JSON.stringify([chain, id, contract, to, tag, amount.toString(), ...more]));
 }
 

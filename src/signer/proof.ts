@@ -4,7 +4,7 @@ import { createHmac, type Hmac, timingSafeEqual } from 'node:crypto';
 export const proofHeaders = { nonce: 'signer-nonce', time: 'signer-time', proof: 'signer-proof' } as const;
 
 /** The parts of a request that its proof covers. */
-export interface ProvenRequest {
+interface ProvenRequest {
   readonly method: string;
   /** The path with its query. */
   readonly path: string;
@@ -19,7 +19,7 @@ export interface ProvenRequest {
  * The parts of an answer that its proof covers. The nonce ties it to the one request that it
  * answers.
  */
-export interface ProvenAnswer {
+interface ProvenAnswer {
   readonly nonce: string;
   readonly status: number;
   readonly body: Uint8Array;

@@ -115,7 +115,7 @@ function keyOf(passphrase: Uint8Array, { kdf: { N, r, p, salt } }: Header): Prom
   });
 }
 
-/** The header as bytes. Members stand in one order, so that equal headers are equal bytes. */
+/** The header as bytes. Members are in a fixed order, so that equal headers are equal bytes. */
 function headerBytes({ format, version, kdf, cipher }: Header): Buffer {
   return Buffer.from(
     JSON.stringify([format, version, kdf.name, kdf.N, kdf.r, kdf.p, kdf.salt, cipher.name, cipher.nonce]),

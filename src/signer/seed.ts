@@ -5,7 +5,7 @@ import type { Config } from '../config/settings.ts';
 import { type PassphraseSettings, readPassphrase } from './passphrase.ts';
 import { isSealed, openSealedSeed, sealSeed } from './sealing.ts';
 
-export type SeedSettings = PassphraseSettings & Pick<Config, 'DATA_DIR' | 'SIGNER_SEED'>;
+type SeedSettings = PassphraseSettings & Pick<Config, 'DATA_DIR' | 'SIGNER_SEED'>;
 
 /** The path of the seed in a data directory, plain or sealed. */
 export function seedPath(dataDir: string): string {

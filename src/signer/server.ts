@@ -8,7 +8,13 @@ import { takeDataDirLock } from '../base/db/embedded/data-dir-lock.ts';
 import { errorCode, ignoreMissing } from '../base/db/error-code.ts';
 import { errorMembers, type Log } from '../base/log.ts';
 import { type DepositMode, networkById } from '../chains/networks/networks.ts';
-import type { Expiry, PaymentIntent, PreparedTx } from '../chains/port/chain-adapter.ts';
+import {
+  type Expiry,
+  type PaymentIntent,
+  type PaymentPurpose,
+  type PreparedTx,
+  paymentPurposes,
+} from '../chains/port/chain-adapter.ts';
 import { maxRequestBytes, type Signer, SignerError } from '../chains/port/signer.ts';
 import type { DepositKeys } from './deposit-keys.ts';
 import { isExpiry } from './expiry.ts';
@@ -245,6 +251,8 @@ async function route(signer: Signer & DepositKeys & TellsLimits, { method, path,
     }
     case 'GET /hot-wallet':
       return { address: await signer.hotWallet(parameter('chain')) };
+    case 'GET /channels':
+      return { addresses: await signer.channels(parameter('chain')) };
     case 'GET /limits':
       return { digest: await signer.limitsDigest(parameter('chain')) };
     case 'GET /fingerprint':
@@ -302,6 +310,12 @@ function expiryOf(value: unknown): Expiry | null {
   );
 }
 
+function purposeOf(text: string): PaymentPurpose {
+  const purpose = paymentPurposes.find((each) => each === text);
+  if (purpose === undefined) throw new BadRequest(400, 'purpose of intent is none that the signer knows');
+  return purpose;
+}
+
 /** Reads the transaction of a request. */
 function transactionOf(body: Members): { chain: string; intent: PaymentIntent; tx: PreparedTx } {
   const intent = new Members('intent', body.value('intent'));
@@ -311,6 +325,8 @@ function transactionOf(body: Members): { chain: string; intent: PaymentIntent; t
     intent: {
       id: intent.text('id'),
       attempt: intent.integer('attempt'),
+      // Absent from gateways of earlier versions.
+      ...(intent.value('purpose') !== undefined && { purpose: purposeOf(intent.text('purpose')) }),
       from: intent.value('from') === null ? null : intent.texts('from'),
       contract: intent.textOrNull('contract'),
       to: intent.text('to'),

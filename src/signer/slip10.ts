@@ -3,7 +3,7 @@ import { hmac } from '@noble/hashes/hmac.js';
 import { sha512 } from '@noble/hashes/sha2.js';
 import type { SigningKey } from '../chains/port/transaction-signer.ts';
 
-export interface Slip10Node {
+interface Slip10Node {
   readonly privateKey: Uint8Array;
   readonly chainCode: Uint8Array;
 }

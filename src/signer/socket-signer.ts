@@ -10,7 +10,7 @@ import { isExpiry } from './expiry.ts';
 import type { TellsLimits } from './limits.ts';
 import { isSameProof, proofHeaders, type SharedSecret } from './proof.ts';
 
-export interface SocketSignerOptions {
+interface SocketSignerOptions {
   /** The path of the socket on which `serveSigner` listens. */
   readonly socketPath: string;
   /** The secret shared with the signer: only answers that prove it are accepted. */
@@ -53,6 +53,10 @@ export class SocketSigner implements Signer, DepositKeys, TellsLimits {
     return this.#name('/hot-wallet', { chain }, 'address');
   }
 
+  channels(chain: string): Promise<readonly string[]> {
+    return this.#addresses(`/channels?${new URLSearchParams({ chain })}`);
+  }
+
   fingerprint(): Promise<string> {
     return this.#name('/fingerprint', {}, 'fingerprint');
   }
@@ -67,10 +71,15 @@ export class SocketSigner implements Signer, DepositKeys, TellsLimits {
 
   async poolAddresses(network: string, first: number, last: number): Promise<readonly string[]> {
     const query = new URLSearchParams({ network, first: String(first), last: String(last) });
-    const found = await this.#ask('GET', `/pool-addresses?${query}`);
+    const addresses = await this.#addresses(`/pool-addresses?${query}`);
+    if (addresses.length !== last - first + 1) throw notAddresses();
+    return addresses;
+  }
+
+  async #addresses(path: string): Promise<readonly string[]> {
+    const found = await this.#ask('GET', path);
     const addresses = isObject(found) ? found.addresses : null;
-    const isWhole = Array.isArray(addresses) && addresses.length === last - first + 1 && addresses.every(isName);
-    if (!isWhole) throw unavailable('its answer is not a list of the requested addresses');
+    if (!Array.isArray(addresses) || !addresses.every(isName)) throw notAddresses();
     return addresses;
   }
 
@@ -115,7 +124,7 @@ export class SocketSigner implements Signer, DepositKeys, TellsLimits {
     };
     try {
       return await new Promise<Answer>((resolve, reject) => {
-        // A connection of its own: a kept connection would fail after a restart of the signer.
+        // A separate connection: a kept connection would fail after a restart of the signer.
         const options = { socketPath: this.#socketPath, method, path, headers, agent: false };
         const req = request(options, (res) => {
           buffer(res)
@@ -177,6 +186,10 @@ function connectionFault(error: unknown, path: string): string {
 
 function unavailable(why: string, cause?: unknown): SignerError {
   return new SignerError('unavailable', `the signer gave no valid answer: ${why}`, cause);
+}
+
+function notAddresses(): SignerError {
+  return unavailable('its answer is not a list of the requested addresses');
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

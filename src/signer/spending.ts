@@ -14,6 +14,8 @@ export interface Spending {
   readonly amount: bigint;
   /** In the smallest unit of the chain's own coin. */
   readonly fee: bigint;
+  /** A further name under which the amount is counted, where a part of it is limited. */
+  readonly also?: string;
 }
 
 /** The spending of one day. */
@@ -36,10 +38,12 @@ export class SpendingDay {
     return this.#fees.get(chain) ?? 0n;
   }
 
-  add({ key, chain, asset, amount, fee }: Spending): void {
+  add({ key, chain, asset, amount, fee, also }: Spending): void {
     if (this.#keys.has(key)) return;
     this.#keys.add(key);
-    this.#amounts.set(`${chain} ${asset}`, this.amount(chain, asset) + amount);
+    for (const name of also === undefined ? [chain] : [chain, also]) {
+      this.#amounts.set(`${name} ${asset}`, this.amount(name, asset) + amount);
+    }
     this.#fees.set(chain, this.fees(chain) + fee);
   }
 }
@@ -76,7 +80,7 @@ export class SpendingBook {
 
   async add(date: string, spending: Spending): Promise<void> {
     const day = await this.day(date);
-    // The rest of a line that a crash cut stays a line of its own.
+    // The rest of a line that a crash cut stays a separate line.
     const start = this.#open?.endsInLine ? '' : '\n';
     // If the disk fails here, the day is read again, because it is unknown how much of the line was
     // written.
@@ -103,15 +107,17 @@ export class SpendingBook {
   }
 }
 
-function lineOf({ key, chain, asset, amount, fee }: Spending): string {
-  return JSON.stringify({ key, chain, asset, amount: amount.toString(), fee: fee.toString() });
+function lineOf({ key, chain, asset, amount, fee, also }: Spending): string {
+  return JSON.stringify({ key, chain, asset, amount: amount.toString(), fee: fee.toString(), also });
 }
 
 function parse(line: string): Spending | null {
   try {
-    const { key, chain, asset, amount, fee } = JSON.parse(line);
-    const isWhole = [key, chain, asset].every((text) => typeof text === 'string') && [amount, fee].every(isAmount);
-    return isWhole ? { key, chain, asset, amount: BigInt(amount), fee: BigInt(fee) } : null;
+    const { key, chain, asset, amount, fee, also } = JSON.parse(line);
+    const names = [key, chain, asset, ...(also === undefined ? [] : [also])];
+    const isWhole = names.every((text) => typeof text === 'string') && [amount, fee].every(isAmount);
+    if (!isWhole) return null;
+    return { key, chain, asset, amount: BigInt(amount), fee: BigInt(fee), ...(also === undefined ? {} : { also }) };
   } catch {
     return null;
   }

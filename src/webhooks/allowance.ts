@@ -16,7 +16,7 @@ const busySec = 2;
 const lockNotAvailable = '55P03';
 
 /** What a partner may ask for now, while the transaction that took it lasts. */
-export interface Allowance {
+interface Allowance {
   readonly left: number;
   /** Counts the deliveries that were made. */
   use(made: number): Promise<void>;

@@ -1,6 +1,7 @@
 import { eventTypes } from '../orders/event-types.ts';
 import { type OrderCause, type OrderMove, type OrderStatus, orderMoves } from '../orders/order-status.ts';
-import { type EventFacts, type PartnerEvent, partnerEvent } from '../orders/read/event-facts.ts';
+import { type EventFacts, partnerEvent } from '../orders/read/event-facts.ts';
+import { isPartnerEventType, partnerEventTypes, type RecordedEvent } from './partner-events.ts';
 
 /** The type of an event that only tests an endpoint. */
 export const testEventType = 'endpoint.test';
@@ -23,8 +24,12 @@ export function testBody(deliveryId: string, endpointId: string, at: Date): stri
   return JSON.stringify({ type: testEventType, timestamp: at.toISOString(), data });
 }
 
-/** The body of a sample of an event of orders. No order has it. */
+/** The body of a sample of an event. No order and no payment has it. */
 export function sampleBody(deliveryId: string, type: string, at: Date, amounts: 'string' | 'number'): string {
+  if (isPartnerEventType(type)) {
+    const ids = { event_id: testEventId(deliveryId), at: at.toISOString() };
+    return partnerEventBody(type, { ...ids, ...partnerEventTypes[type].sample }, amounts);
+  }
   const causes = Object.keys(eventTypes) as OrderCause[];
   const cause = causes.find((one) => eventTypes[one] === type) ?? 'created';
   const move: { readonly from: OrderStatus | null; readonly to: OrderStatus } = Object.hasOwn(orderMoves, cause)
@@ -47,7 +52,7 @@ export function sampleBody(deliveryId: string, type: string, at: Date, amounts: 
     refundTxid: move.to === 'refunded' ? sampleTxid : null,
   });
   const sample = { ...event, data: { ...event.data, event_id: testEventId(deliveryId) } };
-  return amounts === 'string' ? JSON.stringify(sample) : withNumbers(sample);
+  return written(sample, amountMembers, amounts);
 }
 
 /**
@@ -56,13 +61,26 @@ export function sampleBody(deliveryId: string, type: string, at: Date, amounts: 
  * @param amounts `number` writes amounts as JSON numbers with exactly their digits.
  */
 export function eventBody(facts: EventFacts, amounts: 'string' | 'number'): string {
-  const event = partnerEvent(facts);
-  return amounts === 'string' ? JSON.stringify(event) : withNumbers(event);
+  return written(partnerEvent(facts), amountMembers, amounts);
 }
 
-function withNumbers({ data, ...event }: PartnerEvent): string {
+/** The body of a delivery of an event without an order, under the same promise as `eventBody`. */
+export function partnerEventBody(type: string, event: RecordedEvent, amounts: 'string' | 'number'): string {
+  const { event_id, at, ...facts } = event;
+  const members = isPartnerEventType(type) ? partnerEventTypes[type].amounts : [];
+  return written({ type, timestamp: at, data: { event_id, ...facts } }, members, amounts);
+}
+
+interface Written {
+  readonly type: string;
+  readonly timestamp: string;
+  readonly data: object;
+}
+
+function written({ data, ...event }: Written, amountMembers: readonly string[], amounts: 'string' | 'number'): string {
+  if (amounts === 'string') return JSON.stringify({ ...event, data });
   const members = Object.entries(data).map(([name, value]) => {
-    const isAmount = value !== null && amountMembers.some((member) => member === name);
+    const isAmount = value !== null && amountMembers.includes(name);
     return `${JSON.stringify(name)}:${isAmount ? value : JSON.stringify(value)}`;
   });
   return `${JSON.stringify(event).slice(0, -1)},"data":{${members.join(',')}}}`;

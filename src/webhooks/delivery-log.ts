@@ -1,6 +1,6 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../base/clock.ts';
-import { type Prepared, prepared, replanned } from '../base/db/prepared.ts';
+import { prepared, replanned } from '../base/db/prepared.ts';
 import { sql } from '../base/db/sql.ts';
 import { fieldError } from '../base/errors.ts';
 import { eventTypeSql, eventTypesJson } from '../orders/event-types.ts';
@@ -16,10 +16,10 @@ import type { AttemptView, DeliveryState } from './webhook-delivery.entity.ts';
 import type { WebhookEndpoint } from './webhook-endpoint.entity.ts';
 
 /** How long deliveries are kept, and how far back a replay reaches. */
-export const keptDays = 30;
+const keptDays = 30;
 const dayMs = 86_400_000;
 /** Most events of one replay. */
-export const mostReplayed = 10_000;
+const mostReplayed = 10_000;
 /**
  * How often an event is sent to one endpoint again. As its deliveries are kept as long as a replay
  * reaches back, it is never more. A delivery has as many attempts.
@@ -34,7 +34,7 @@ export interface DeliveryView {
   readonly id: string;
   readonly eventId: string;
   readonly type: string;
-  /** Null for a test. */
+  /** Null for a test, a sample, and an event without an order. */
   readonly orderId: string | null;
   readonly isReplay: boolean;
   readonly state: DeliveryState;
@@ -45,7 +45,7 @@ export interface DeliveryView {
   readonly log: readonly AttemptView[];
 }
 
-export interface DeliveryPage {
+interface DeliveryPage {
   readonly deliveries: readonly DeliveryView[];
   readonly nextCursor: string | null;
 }
@@ -63,7 +63,7 @@ export type ReplayRequest =
       readonly cursor: string | null;
     };
 
-export interface Replayed {
+interface Replayed {
   readonly count: number;
   /** Where to go on. Null when the range is done. */
   readonly nextCursor: string | null;
@@ -71,7 +71,7 @@ export interface Replayed {
 
 const newest = prepared(
   'webhook_deliveries',
-  `select d.id::text, d.order_id as "orderId", d.seq, d.type, d.generation > 0 as "isReplay", d.state, d.attempts,
+  `select d.id::text, d.order_id as "orderId", d.seq, d.data ->> 'event_id' as named, d.type, d.generation > 0 as "isReplay", d.state, d.attempts,
        ${isoTime('d.created_at')} as "createdAt", ${isoTime('d.next_attempt_at')} as "nextAttemptAt",
        ${isoTime('d.ended_at')} as "endedAt", d.log
   from webhook_delivery d
@@ -106,6 +106,26 @@ select w.id, e.order_id, e.seq, ${eventTypeSql(':typeOf::jsonb')}, g.next, 'pend
   ${generationOf}
  where w.id = :endpoint::uuid and o.partner_id = w.partner_id and e.at >= :oldest::timestamptz
    and e.xid < pg_snapshot_xmin(pg_current_snapshot()) and ${mayGetAgain}
+on conflict do nothing
+returning 1`,
+);
+
+/** The same of events without an order, as long as a delivery of them to any endpoint is kept. */
+const replayRecorded = prepared(
+  'webhook_replay_recorded',
+  `insert into webhook_delivery (endpoint_id, type, data, generation, state, next_attempt_at, created_at)
+select w.id, e.type, e.data, g.next, 'pending', :now::timestamptz, :now
+  from webhook_endpoint w
+ cross join lateral (
+    select distinct on (d.data ->> 'event_id') d.type, d.data from webhook_delivery d
+      join webhook_endpoint o on o.id = d.endpoint_id
+     where d.data is not null and d.data ->> 'event_id' = any (:ids::text[]) and o.partner_id = w.partner_id
+       and (d.data ->> 'at')::timestamptz >= :oldest::timestamptz) e
+ cross join lateral (
+    select coalesce(max(d.generation) + 1, 0) as next, coalesce(bool_or(d.state = 'pending'), false) as waits
+      from webhook_delivery d
+     where d.endpoint_id = w.id and d.data is not null and d.data ->> 'event_id' = e.data ->> 'event_id') g
+ where w.id = :endpoint::uuid and w.status = 'enabled' and g.next <= ${mostReplaysOfEvent} and not g.waits
 on conflict do nothing
 returning 1`,
 );
@@ -165,11 +185,6 @@ export class DeliveryLog {
     this.#cursors = cursors;
   }
 
-  /** The statements of this class, for tests of their plans. */
-  get statements(): readonly Prepared[] {
-    return [newest, replayNamed, replayRange];
-  }
-
   /**
    * Reads a page of an endpoint's deliveries, newest first.
    *
@@ -183,13 +198,17 @@ export class DeliveryLog {
     const bound = `${partner.id} deliveries ${id} ${state ?? '*'}`;
     const before = cursor === null ? null : this.#cursors.read(bound, cursor);
     const values = { endpoint: id, before, state, limit: limit + 1 };
-    const rows = await sql<DeliveryView & { readonly seq: number }>(this.#em, newest, values);
+    const rows = await sql<DeliveryView & { readonly seq: number; readonly named: string | null }>(
+      this.#em,
+      newest,
+      values,
+    );
     const shown = rows.slice(0, limit);
     const last = shown.at(-1);
     return {
-      deliveries: shown.map(({ seq, ...row }) => {
-        const named = row.orderId === null ? testEventId(row.id) : eventId({ orderId: row.orderId, seq });
-        return { ...row, eventId: named };
+      deliveries: shown.map(({ seq, named, ...row }) => {
+        const unnamed = row.orderId === null ? testEventId(row.id) : eventId({ orderId: row.orderId, seq });
+        return { ...row, eventId: named ?? unnamed };
       }),
       nextCursor: rows.length > limit && last ? this.#cursors.write(bound, last.id) : null,
     };
@@ -306,7 +325,8 @@ async function replayEvents(
   now: Date,
   oldest: Date,
 ): Promise<Replayed> {
-  const named = [...new Set(eventIds)].flatMap((text) => eventNamed(text) ?? []);
+  const ids = [...new Set(eventIds)];
+  const named = ids.flatMap((text) => eventNamed(text) ?? []);
   const made = await sql(em, replayNamed, {
     endpoint: id,
     typeOf: eventTypesJson,
@@ -315,5 +335,11 @@ async function replayEvents(
     orderIds: named.map(({ orderId }) => orderId),
     seqs: named.map(({ seq }) => String(seq)),
   });
-  return { count: made.length, nextCursor: null };
+  const recorded = await sql(em, replayRecorded, {
+    endpoint: id,
+    now: now.toISOString(),
+    oldest: oldest.toISOString(),
+    ids: ids.filter((text) => eventNamed(text) === null),
+  });
+  return { count: made.length + recorded.length, nextCursor: null };
 }

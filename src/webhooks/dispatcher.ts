@@ -39,7 +39,7 @@ const dispatchBatch = `
   update webhook_place p set xid = last.xid, order_id = last.order_id, seq = last.seq from last
   returning (select count(*)::int from batch) as events, (select count(*)::int from made) as deliveries`;
 
-export interface Dispatched {
+interface Dispatched {
   readonly events: number;
   readonly deliveries: number;
 }

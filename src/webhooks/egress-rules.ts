@@ -8,7 +8,7 @@ export interface EgressRules {
   readonly denyCidrs: readonly string[];
   /** The gateway's own names. Names below them count as well. */
   readonly denyHosts: readonly string[];
-  /** For tests only: receivers on this machine. */
+  /** Whether receivers may be on this machine, with any port, with and without TLS. */
   readonly allowLoopback: boolean;
 }
 
@@ -39,6 +39,17 @@ const privateEndings = [
 /** IPv6 addresses of the public internet. All others have a special purpose or no owner. */
 const publicIpv6 = ipaddr.parseCIDR('2000::/3');
 
+const oneOfOurs = 'its host is one of ours';
+
+/** The addresses of this machine by its own name, which DNS is not asked for (RFC 6761). */
+export const ownAddresses: readonly string[] = ['127.0.0.1', '::1'];
+
+/** Whether the host of a parsed URL is this machine, as a name or as an address. */
+export function isThisMachine(hostname: string): boolean {
+  const address = hostname.replace(/^\[|\]$/g, '');
+  return isIP(address) === 0 ? isBelow(hostname, ['localhost']) : ipaddr.process(address).range() === 'loopback';
+}
+
 /**
  * Judges the address of a receiver as text. The name is judged again at each connection, when it
  * is resolved.
@@ -51,9 +62,13 @@ export function judgeUrl(text: string, rules: EgressRules): { readonly url: stri
   const isOdd = [...text].some((sign) => sign <= ' ' || sign === '\u007f' || sign === '\\');
   const url = isOdd ? null : URL.parse(text);
   if (!url) return { fault: 'it is not a URL like https://hooks.example.com/gateway' };
-  if (url.protocol !== 'https:') return { fault: 'it must begin with https://' };
+  const isLocal = rules.allowLoopback && isThisMachine(url.hostname);
+  if (url.protocol !== 'https:' && !(isLocal && url.protocol === 'http:')) {
+    return { fault: 'it must begin with https://' };
+  }
   if (url.username !== '' || url.password !== '') return { fault: 'it must carry no user name and no password' };
   if (url.hash !== '') return { fault: 'it must have no fragment' };
+  if (isLocal) return isBelow(url.hostname, rules.denyHosts) ? { fault: oneOfOurs } : { url: url.href };
   const port = url.port === '' ? httpsPort : Number.parseInt(url.port, 10);
   if (!rules.ports.includes(port)) return { fault: `its port must be ${rules.ports.join(' or ')}` };
   const fault = hostFault(url.hostname, rules);
@@ -70,7 +85,7 @@ function hostFault(hostname: string, { denyHosts, allowLoopback }: EgressRules):
   if (hostname.length > longestHost || hostname.split('.').some(({ length }) => length < 1 || length > longestLabel)) {
     return 'its host is no name that DNS could have';
   }
-  if (isBelow(hostname, denyHosts)) return 'its host is one of ours';
+  if (isBelow(hostname, denyHosts)) return oneOfOurs;
   if (allowLoopback) return null;
   if (!hostname.includes('.')) return 'its host must be a full name with a domain';
   if (isBelow(hostname, privateEndings)) return 'its host is not a public name';

@@ -1,13 +1,13 @@
 import { Resolver } from 'node:dns/promises';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import type { LookupFunction, Socket } from 'node:net';
 import { type TLSSocket, connect as tlsConnect } from 'node:tls';
 import { answerText, keptAnswerBytes } from './answer-text.ts';
-import { type EgressRules, isAllowedAddress, judgeUrl } from './egress-rules.ts';
+import { type EgressRules, isAllowedAddress, isThisMachine, judgeUrl, ownAddresses } from './egress-rules.ts';
 
 /** Why an attempt got no answer, or an answer that does not count. Shown to partners. */
-export type SendFault =
+type SendFault =
   | 'url_not_allowed'
   | 'address_not_allowed'
   | 'dns'
@@ -32,14 +32,14 @@ export interface Sent {
 }
 
 /** Finds the addresses of a name. */
-export type ResolveName = (hostname: string) => Promise<readonly string[]>;
+type ResolveName = (hostname: string) => Promise<readonly string[]>;
 
 export interface EgressOptions {
   readonly rules: EgressRules;
   /** An HTTP proxy that every delivery goes through. Null connects directly. */
   readonly proxy: URL | null;
   readonly resolve?: ResolveName;
-  /** Certificates to trust beside the usual ones, as PEM. For tests. */
+  /** Certificates to trust in addition to the usual ones, as PEM. For tests. */
   readonly ca?: string;
   readonly connectMs?: number;
   readonly totalMs?: number;
@@ -68,22 +68,26 @@ class Refusal extends Error {
 
 /**
  * Sends deliveries to addresses that partners chose. It speaks HTTPS to public addresses only,
- * follows no redirect, reads a bounded answer, and reads no proxy from the environment.
+ * follows no redirect, reads a bounded answer, and reads no proxy from the environment. Where the
+ * rules allow this machine, it also speaks HTTP to it, without a proxy and without DNS.
  *
  * The addresses of a name are judged in the look-up of the connection itself, and the connection
  * takes one of the judged addresses. So a name that resolves to another address a moment later has
- * no effect. Every attempt makes a connection of its own, and judges anew.
+ * no effect. Every attempt opens a new connection, and judges again.
  */
 export class Egress {
   readonly #options: EgressOptions;
   readonly #resolve: ResolveName;
   /** Keeps no connection, and knows no proxy. */
   readonly #agent: Agent;
+  /** The same without TLS, for receivers on this machine. */
+  readonly #plainAgent: HttpAgent;
 
   constructor(options: EgressOptions) {
     this.#options = options;
     this.#resolve = options.resolve ?? publicNames();
     this.#agent = new Agent({ keepAlive: false, maxCachedSessions: 0 });
+    this.#plainAgent = new HttpAgent({ keepAlive: false });
   }
 
   /** Sends one POST. It never rejects: every trouble is a fault of the result. */
@@ -124,9 +128,12 @@ export class Egress {
 
   async #request(url: URL, { headers, body, signal, onConnected }: Sending): Promise<IncomingMessage> {
     const { proxy, ca } = this.#options;
-    const tunnel = proxy ? await this.#tunnel(proxy, url, signal) : null;
+    const tunnel = proxy && !isThisMachine(url.hostname) ? await this.#tunnel(proxy, url, signal) : null;
+    // The judged URL has it for receivers on this machine only.
+    const isPlain = url.protocol === 'http:';
+    const agent = isPlain ? this.#plainAgent : this.#agent;
     return new Promise((resolve, reject) => {
-      const request = httpsRequest(url, {
+      const request = (isPlain ? httpRequest : httpsRequest)(url, {
         method: 'POST',
         headers: { ...headers, 'Content-Length': String(Buffer.byteLength(body)) },
         maxHeaderSize: mostHeaderBytes,
@@ -134,7 +141,7 @@ export class Egress {
         servername: url.hostname,
         signal,
         ...(ca === undefined ? {} : { ca }),
-        ...(tunnel ? { createConnection: () => tunnel } : { agent: this.#agent, lookup: this.#lookup }),
+        ...(tunnel ? { createConnection: () => tunnel } : { agent, lookup: this.#lookup }),
       });
       request.on('socket', (socket) => {
         const connected = (): void => {
@@ -144,7 +151,7 @@ export class Egress {
           } else onConnected();
         };
         if (tunnel) connected();
-        else socket.once('secureConnect', connected);
+        else socket.once(isPlain ? 'connect' : 'secureConnect', connected);
       });
       request.on('response', resolve);
       // A client that asks for an upgrade would get one. We never ask.
@@ -172,7 +179,7 @@ export class Egress {
 
   /** @throws Refusal when the name has no address, or one that is not allowed. */
   async #admitted(hostname: string): Promise<readonly string[]> {
-    const addresses = await this.#resolve(hostname);
+    const addresses = isThisMachine(hostname) ? ownAddresses : await this.#resolve(hostname);
     if (addresses.length === 0) throw new Refusal('dns');
     if (!addresses.every((address) => isAllowedAddress(address, this.#options.rules))) {
       throw new Refusal('address_not_allowed');

@@ -4,10 +4,10 @@ import { Partner } from '../accounts/partners/partner.entity.ts';
 import type { Clock } from '../base/clock.ts';
 import { sql } from '../base/db/sql.ts';
 import { AppError, fieldError } from '../base/errors.ts';
-import { type EventType, eventTypeNames } from '../orders/event-types.ts';
 import { takeAllowance } from './allowance.ts';
 import { testEventId, testEventType } from './delivery-body.ts';
 import { type EgressRules, judgeUrl } from './egress-rules.ts';
+import { type WebhookEventType, webhookEventTypes } from './partner-events.ts';
 import type { SecretBox } from './secret-box.ts';
 import { newSecret, secretMark, secretText } from './signature.ts';
 import { type DeliveryState, WebhookDelivery } from './webhook-delivery.entity.ts';
@@ -16,14 +16,14 @@ import { type DisabledReason, WebhookEndpoint } from './webhook-endpoint.entity.
 /** Most endpoints of a partner. */
 export const mostEndpoints = 10;
 /** Longest time that the secret before a rotation signs too. */
-export const mostOldSecretHours = 7 * 24;
-export const usualOldSecretHours = 24;
+const mostOldSecretHours = 7 * 24;
+const usualOldSecretHours = 24;
 
 const hourMs = 3_600_000;
 const minuteMs = 60_000;
 /** Waiting deliveries that go with their endpoint at once. The rest goes within minutes. */
 const forgottenAtOnce = 10_000;
-/** Secrets that one run encrypts anew. */
+/** Secrets that one run encrypts again. */
 const resealBatch = 200;
 
 /** What a caller may set of an endpoint. An absent member stays as it is. */
@@ -51,7 +51,7 @@ export interface OrderedTest {
 }
 
 /** A sample of an event that was ordered for an endpoint. */
-export interface OrderedSample {
+interface OrderedSample {
   readonly endpointId: string;
   readonly eventId: string;
 }
@@ -64,7 +64,7 @@ export interface TestResult {
   readonly error: string | null;
 }
 
-export interface EndpointServiceOptions {
+interface EndpointServiceOptions {
   readonly orm: MikroORM;
   readonly clock: Clock;
   readonly secrets: SecretBox;
@@ -298,7 +298,7 @@ export class EndpointService {
       const endpoint = await this.#find(em, owner, id, LockMode.PESSIMISTIC_WRITE);
       requireEnabled(endpoint);
       const since = new Date(now.getTime() - minuteMs);
-      const test = { endpointId: id, orderId: null, state: 'pending' } as const;
+      const test = { endpointId: id, orderId: null, data: null, state: 'pending' } as const;
       const waiting = await em.findOne(WebhookDelivery, { ...test, createdAt: { $gt: since } }, { fields: ['id'] });
       if (waiting) {
         throw new AppError('rate_limited', 'a test of this endpoint is under way', { retryAfterSec: 15 });
@@ -319,7 +319,7 @@ export class EndpointService {
    * @throws AppError rate_limited while a replay runs, or when the partner has asked for all
    *   deliveries of a day.
    */
-  async orderSamples(partnerId: string, type: EventType, em: EntityManager): Promise<OrderedSample[]> {
+  async orderSamples(partnerId: string, type: WebhookEventType, em: EntityManager): Promise<OrderedSample[]> {
     const now = this.#clock.now();
     const allowance = await takeAllowance(em, partnerId, now, 'wait');
     const made = await sql<{ id: string; endpoint_id: string }>(
@@ -467,13 +467,13 @@ function disable(endpoint: WebhookEndpoint, reason: DisabledReason, now: Date): 
   endpoint.disabledAt = now;
 }
 
-function checkedTypes(types: readonly string[] | null): EventType[] | null {
+function checkedTypes(types: readonly string[] | null): WebhookEventType[] | null {
   if (types === null) return null;
-  const unknown = types.find((type) => !eventTypeNames.some((known) => known === type));
+  const unknown = types.find((type) => !webhookEventTypes.some((known) => known === type));
   if (types.length === 0 || unknown !== undefined) {
-    throw fieldError('invalid_value', 'types', `types is null or a list of ${eventTypeNames.join(', ')}`);
+    throw fieldError('invalid_value', 'types', `types is null or a list of ${webhookEventTypes.join(', ')}`);
   }
-  return eventTypeNames.filter((known) => types.includes(known));
+  return webhookEventTypes.filter((known) => types.includes(known));
 }
 
 function checkedCoin(field: string, coin: string | null): string | null {

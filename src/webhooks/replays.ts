@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { PartnerLanes } from '../base/limits/partner-lanes.ts';
+import { PartnerQueues } from '../base/limits/partner-queues.ts';
 import type { Repeatable } from '../orders/idempotency.ts';
 import type { Effect, RepeatableRequests, RepeatedAnswer } from '../orders/repeatable-requests.ts';
 
@@ -9,14 +9,14 @@ export const replayPoolSize = 2;
 const turnMs = 20_000;
 
 /**
- * The turns of replays, which take seconds. They have connections of their own, so that no other
+ * The turns of replays, which take seconds. They have their own connections, so that no other
  * request waits for them. One replay of a partner works at a time, and four wait. All partners
  * together wait for the connections in one queue.
  */
 export class Replays {
   readonly #requests: RepeatableRequests;
-  readonly #ofPartner = new PartnerLanes({ working: 1, waiting: 4, waitMs: turnMs });
-  readonly #ofAll = new PartnerLanes({ working: replayPoolSize, waiting: 100, waitMs: turnMs });
+  readonly #ofPartner = new PartnerQueues({ working: 1, waiting: 4, waitMs: turnMs });
+  readonly #ofAll = new PartnerQueues({ working: replayPoolSize, waiting: 100, waitMs: turnMs });
 
   /** @param requests over connections for replays alone. */
   constructor(requests: RepeatableRequests) {

@@ -9,7 +9,7 @@ const nonceLength = 12;
 const tagLength = 16;
 
 /** An encrypted secret and the version of the key that encrypted it. */
-export interface SealedSecret {
+interface SealedSecret {
   readonly bytes: Buffer;
   readonly version: number;
 }

@@ -4,8 +4,9 @@ import { prepared } from '../base/db/prepared.ts';
 import { sql } from '../base/db/sql.ts';
 import { type EventFacts, eventColumns, eventId, eventTables } from '../orders/read/event-facts.ts';
 import type { OnWebhookCrashPoint } from './crash-points.ts';
-import { eventBody, sampleBody, testBody, testEventId, testEventType } from './delivery-body.ts';
+import { eventBody, partnerEventBody, sampleBody, testBody, testEventId, testEventType } from './delivery-body.ts';
 import type { Egress, Sent } from './egress.ts';
+import type { RecordedEvent } from './partner-events.ts';
 import { nextAttemptAt, usualLeaseMs } from './retries.ts';
 import type { SecretBox } from './secret-box.ts';
 import { signatureHeaders } from './signature.ts';
@@ -16,22 +17,22 @@ const mostOfEndpoint = 5;
 const mostOfPartner = 15;
 /**
  * Due events of an endpoint that a claim reads. An event that waits for an earlier one of its order
- * stands behind it. So the first of them wait for none, or for a delivery under way.
+ * waits behind it. So the first of them wait for none, or for a delivery under way.
  */
 const mostLookedAt = 200;
-/** After so many failures in a row an endpoint gets one attempt a minute. */
-export const probingFailures = 10;
+/** After this many failures in a row an endpoint gets one attempt a minute. */
+const probingFailures = 10;
 const probeMs = 60_000;
 /** A success that took longer does not count as quick. */
 const quickMs = 3_000;
 /** An endpoint without a success for this long is disabled. */
-export const disableAfterMs = 5 * 86_400_000;
+const disableAfterMs = 5 * 86_400_000;
 /** The parts of a process's senders that quick endpoints, and all others, may use at most. */
-const laneShare = { quick: 0.75, other: 0.5 } as const;
+const poolShare = { quick: 0.75, other: 0.5 } as const;
 
-type Lane = keyof typeof laneShare;
+type Pool = keyof typeof poolShare;
 
-export interface WebhookSenderOptions {
+interface WebhookSenderOptions {
   readonly orm: MikroORM;
   readonly clock: Clock;
   readonly egress: Egress;
@@ -39,14 +40,14 @@ export interface WebhookSenderOptions {
   /** Deliveries under way in this process at a time. */
   readonly most: number;
   readonly onCrashPoint?: OnWebhookCrashPoint;
-  /** Told of each attempt. */
+  /** Called with each attempt. */
   readonly onAttempt?: (attempt: AttemptReport) => void;
-  /** Told of a failure of ours, such as a lost connection to the database. */
+  /** Called with a failure of ours, such as a lost connection to the database. */
   readonly onFailure: (error: unknown) => void;
 }
 
 /** What is measured of an attempt. */
-export interface AttemptReport {
+interface AttemptReport {
   readonly sent: Sent;
   /** From the event to the end of the attempt, in milliseconds. Null but for a first attempt. */
   readonly firstMs: number | null;
@@ -57,11 +58,13 @@ export interface AttemptReport {
 /** A delivery that this process has the lease of. */
 type Claimed = Delivered & (EventFacts | { readonly orderId: null });
 
-/** What every delivery has. One without an order is a test or a sample. */
+/** What every delivery has. One with neither an order nor data is a test or a sample. */
 interface Delivered {
   readonly id: string;
   readonly endpointId: string;
   readonly type: string;
+  /** An event without an order. */
+  readonly data: RecordedEvent | null;
   readonly attempts: number;
   readonly createdAt: Date;
   readonly url: string;
@@ -94,9 +97,13 @@ const lockEndpoints = `
    order by random() limit ?
      for no key update of w skip locked`;
 
+/** Whether `e`, an earlier delivery, still keeps the first attempt of a later one waiting. */
+const isFirstOpen = `e.state = 'pending' and (e.attempts = 0 or e.attempts = 1 and e.leased_until > :now)`;
+
 /**
  * Takes the lease of due deliveries. The first attempts of one order to one endpoint begin in the
- * order of its events: each begins when the one before has ended. A second attempt waits for none.
+ * order of its events: each begins when the previous one has ended. A second attempt waits for
+ * none. The events without an order of one endpoint wait for each other in the same way.
  */
 const claim = prepared(
   'webhook_claim',
@@ -114,20 +121,24 @@ const claim = prepared(
     select due.id, r.partner_id, row_number() over (partition by r.partner_id order by r.n, due.place) as n
       from room r cross join lateral (
       (select d.id, 0 as place from webhook_delivery d
-        where d.endpoint_id = r.id and d.state = 'pending' and d.order_id is null and d.next_attempt_at <= :now
-          and (d.leased_until is null or d.leased_until <= :now)
+        where d.endpoint_id = r.id and d.state = 'pending' and d.order_id is null and d.data is null
+          and d.next_attempt_at <= :now and (d.leased_until is null or d.leased_until <= :now)
         order by d.id limit greatest(r.free, 0))
       union all
       (select d.id, d.place from (
          select d.*, row_number() over (order by d.next_attempt_at, d.id) as place from webhook_delivery d
-          where d.endpoint_id = r.id and d.state = 'pending' and d.next_attempt_at <= :now and d.order_id is not null
-            and (d.leased_until is null or d.leased_until <= :now)
+          where d.endpoint_id = r.id and d.state = 'pending' and d.next_attempt_at <= :now
+            and (d.order_id is not null or d.data is not null) and (d.leased_until is null or d.leased_until <= :now)
           order by d.next_attempt_at, d.id limit ${mostLookedAt}) d
-        where d.attempts > 0 or not exists (
+        where d.attempts > 0 or case when d.data is null then not exists (
            select from webhook_delivery e
             where e.endpoint_id = d.endpoint_id and e.order_id = d.order_id and e.seq < d.seq
-              and e.generation = d.generation and e.state = 'pending'
-              and (e.attempts = 0 or e.attempts = 1 and e.leased_until > :now))
+              and e.generation = d.generation and ${isFirstOpen})
+          else not exists (
+           select from webhook_delivery e
+            where e.endpoint_id = d.endpoint_id and e.data is not null
+              and e.data ->> 'event_id' < d.data ->> 'event_id'
+              and e.generation = d.generation and ${isFirstOpen}) end
         order by d.place limit greatest(r.free, 0))
       order by place limit greatest(r.free, 0)) due
   ), chosen as materialized (
@@ -140,7 +151,7 @@ const claim = prepared(
       from chosen c where d.id = c.id
     returning d.*
   )
-  select d.id::text, d.endpoint_id as "endpointId", d.type, d.attempts, d.created_at as "createdAt", w.url, w.amounts,
+  select d.id::text, d.endpoint_id as "endpointId", d.type, d.data, d.attempts, d.created_at as "createdAt", w.url, w.amounts,
          w.secret, w.secret_version as "secretVersion",
          case when w.old_secret_until > :now then w.old_secret end as "oldSecret",
          w.old_secret_version as "oldSecretVersion", ${eventColumns}
@@ -196,14 +207,14 @@ select (select disabled from changed) as "isDisabled" from done`,
  * sender that dies leaves a lease that ends, and another one tries again. So each event is
  * delivered at least once, with the same id each time.
  *
- * Quick endpoints and all others have parts of the process's room of their own. An endpoint is
+ * Quick endpoints and all others have separate shares of the process's room. An endpoint is
  * quick after a quick success. All others get one delivery at a time, so slow and broken receivers
  * delay themselves.
  */
 export class WebhookSender {
   readonly #options: WebhookSenderOptions;
   readonly #em: EntityManager;
-  readonly #running: Readonly<Record<Lane, Set<Promise<void>>>> = { quick: new Set(), other: new Set() };
+  readonly #running: Readonly<Record<Pool, Set<Promise<void>>>> = { quick: new Set(), other: new Set() };
 
   constructor(options: WebhookSenderOptions) {
     this.#options = options;
@@ -217,11 +228,11 @@ export class WebhookSender {
    */
   async begin(): Promise<number> {
     let begun = 0;
-    for (const lane of ['quick', 'other'] as const) {
-      const most = this.#room(lane);
+    for (const pool of ['quick', 'other'] as const) {
+      const most = this.#room(pool);
       if (most <= 0) continue;
-      const claimed = await this.#claim(lane, most);
-      for (const delivery of claimed) this.#start(lane, delivery);
+      const claimed = await this.#claim(pool, most);
+      for (const delivery of claimed) this.#start(pool, delivery);
       begun += claimed.length;
     }
     return begun;
@@ -238,21 +249,21 @@ export class WebhookSender {
     await Promise.all([...this.#running.quick, ...this.#running.other]);
   }
 
-  #room(lane: Lane): number {
+  #room(pool: Pool): number {
     const { most } = this.#options;
     const all = this.#running.quick.size + this.#running.other.size;
-    return Math.min(Math.ceil(most * laneShare[lane]) - this.#running[lane].size, most - all);
+    return Math.min(Math.ceil(most * poolShare[pool]) - this.#running[pool].size, most - all);
   }
 
   /** Commits the attempts before any of them begins. */
-  async #claim(lane: Lane, most: number): Promise<Claimed[]> {
+  async #claim(pool: Pool, most: number): Promise<Claimed[]> {
     const { orm, clock, onCrashPoint } = this.#options;
     const now = clock.now();
     const claimed = await orm.em.fork().transactional(async (em) => {
-      const values = [lane === 'quick', now, now, now, most];
+      const values = [pool === 'quick', now, now, now, most];
       const endpoints = await sql<{ id: string }>(em, lockEndpoints, values);
       if (endpoints.length === 0) return [];
-      // A statement of its own, so that it sees what others have claimed before the locks.
+      // A separate statement, so that it sees what others have claimed before the locks.
       return sql<Claimed>(em, claim, {
         now: now.toISOString(),
         until: new Date(now.getTime() + usualLeaseMs).toISOString(),
@@ -264,20 +275,17 @@ export class WebhookSender {
     return claimed;
   }
 
-  #start(lane: Lane, delivery: Claimed): void {
+  #start(pool: Pool, delivery: Claimed): void {
     const sending = this.#send(delivery)
       .catch((error: unknown) => this.#options.onFailure(error))
-      .finally(() => this.#running[lane].delete(sending));
-    this.#running[lane].add(sending);
+      .finally(() => this.#running[pool].delete(sending));
+    this.#running[pool].add(sending);
   }
 
   async #send(delivery: Claimed): Promise<void> {
     const { clock, egress, onCrashPoint } = this.#options;
     const startedAt = clock.now();
-    const createdAt = new Date(delivery.createdAt);
-    const isTest = delivery.orderId === null;
-    const id = delivery.orderId === null ? testEventId(delivery.id) : eventId(delivery);
-    const body = delivery.orderId === null ? bodyOfNoOrder(delivery, createdAt) : eventBody(delivery, delivery.amounts);
+    const { id, body, at } = messageOf(delivery);
     const headers = {
       'Content-Type': 'application/json',
       'User-Agent': 'exchange-partner-gateway-webhooks/1',
@@ -287,8 +295,7 @@ export class WebhookSender {
     await onCrashPoint?.('webhook.sent');
     const isDisabled = await this.#store(delivery, startedAt, sent);
     await onCrashPoint?.('webhook.stored');
-    const isFirst = !isTest && delivery.attempts === 1;
-    const firstMs = isFirst ? clock.now().getTime() - Date.parse(delivery.at) : null;
+    const firstMs = at !== null && delivery.attempts === 1 ? clock.now().getTime() - Date.parse(at) : null;
     this.#options.onAttempt?.({ sent, firstMs, isDisabled });
   }
 
@@ -300,10 +307,10 @@ export class WebhookSender {
   }
 
   /** Returns whether the endpoint was disabled because of the result. */
-  async #store({ id, attempts, orderId }: Claimed, startedAt: Date, sent: Sent): Promise<boolean> {
+  async #store({ id, attempts, orderId, data }: Claimed, startedAt: Date, sent: Sent): Promise<boolean> {
     const now = this.#options.clock.now();
     const succeeded = sent.fault === null;
-    const isTest = orderId === null;
+    const isTest = orderId === null && data === null;
     const nextAt = succeeded || isTest ? null : nextAttemptAt(attempts, now, sent.retryAfterSec);
     const { status, ms, fault: error, answer } = sent;
     const entry = { attempt: attempts, at: startedAt, status, ms, error, answer };
@@ -326,7 +333,21 @@ export class WebhookSender {
   }
 }
 
-/** The body of a test of an endpoint, or of a sample of an event. */
-function bodyOfNoOrder({ id, endpointId, type, amounts }: Delivered, createdAt: Date): string {
-  return type === testEventType ? testBody(id, endpointId, createdAt) : sampleBody(id, type, createdAt, amounts);
+interface Message {
+  readonly id: string;
+  readonly body: string;
+  /** ISO 8601. When the event happened. Null for a test and for a sample. */
+  readonly at: string | null;
+}
+
+function messageOf(delivery: Claimed): Message {
+  const { id, endpointId, type, data, amounts } = delivery;
+  if (delivery.orderId !== null) {
+    return { id: eventId(delivery), body: eventBody(delivery, amounts), at: delivery.at };
+  }
+  if (data !== null) return { id: data.event_id, body: partnerEventBody(type, data, amounts), at: data.at };
+  const createdAt = new Date(delivery.createdAt);
+  const isTest = type === testEventType;
+  const body = isTest ? testBody(id, endpointId, createdAt) : sampleBody(id, type, createdAt, amounts);
+  return { id: testEventId(id), body, at: null };
 }

@@ -19,7 +19,7 @@ export function secretMark(text: string): string {
 }
 
 /** A message that is signed. */
-export interface SignedMessage {
+interface SignedMessage {
   /** The same for every attempt. */
   readonly id: string;
   readonly at: Date;

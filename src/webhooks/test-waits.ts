@@ -6,7 +6,7 @@ const longestMs = 17_000;
 const lookMs = 150;
 
 /** Someone who waits, and may go away meanwhile. */
-export interface Waiter {
+interface Waiter {
   readonly destroyed: boolean;
 }
 

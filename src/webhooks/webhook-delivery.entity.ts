@@ -1,5 +1,6 @@
 import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
 import { BigIntType, type Opt } from '@mikro-orm/postgresql';
+import type { RecordedEvent } from './partner-events.ts';
 
 export type DeliveryState = 'pending' | 'delivered' | 'failed';
 
@@ -24,7 +25,7 @@ export class WebhookDelivery {
   @Property({ type: 'uuid' })
   endpointId!: string;
 
-  /** The event. Null for a test and for a sample. */
+  /** The order of the event. Null for an event without one, a test and a sample. */
   @Property({ type: 'uuid', nullable: true })
   orderId!: string | null;
 
@@ -33,6 +34,10 @@ export class WebhookDelivery {
 
   @Property({ type: 'text' })
   type!: string;
+
+  /** The members of an event without an order. Null for events of orders, tests and samples. */
+  @Property({ type: 'json', nullable: true })
+  data!: (RecordedEvent & Opt) | null;
 
   /** Counts the replays of the event to the endpoint. */
   @Property({ type: 'integer' })

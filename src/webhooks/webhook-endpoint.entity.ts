@@ -1,9 +1,9 @@
 import { Entity, ManyToOne, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
 import { Partner } from '../accounts/partners/partner.entity.ts';
-import type { EventType } from '../orders/event-types.ts';
+import type { WebhookEventType } from './partner-events.ts';
 
 /** `deleted` endpoints are kept until their deliveries are forgotten, and shown to no partner. */
-export type EndpointStatus = 'enabled' | 'disabled' | 'deleted';
+type EndpointStatus = 'enabled' | 'disabled' | 'deleted';
 
 /** `gone`: it answered 410. `failing`: no attempt succeeded for days. */
 export type DisabledReason = 'partner' | 'staff' | 'gone' | 'failing';
@@ -22,7 +22,7 @@ export class WebhookEndpoint {
 
   /** Null for all types. */
   @Property({ type: 'array', nullable: true })
-  types!: EventType[] | null;
+  types!: WebhookEventType[] | null;
 
   @Property({ type: 'text', nullable: true })
   coinFrom!: string | null;

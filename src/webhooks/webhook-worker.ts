@@ -9,7 +9,7 @@ const busyMs = 20;
 /** How long deliveries under way may take to end when the process stops. */
 const stopMs = 5_000;
 
-export interface WebhookWorkerParts {
+interface WebhookWorkerParts {
   readonly dispatcher: WebhookDispatcher;
   readonly sender: WebhookSender;
   readonly onFailure: (error: unknown) => void;

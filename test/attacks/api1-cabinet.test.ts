@@ -1,5 +1,6 @@
 import { type MemberOperation, type MemberRole, operationRows } from '../../src/accounts/members/rights.ts';
 import { cabinetPeople } from '../../src/app/services.ts';
+import { addressExample } from '../../src/chains/addresses/address.ts';
 import { CabinetClient, cabinetOrigin, cabinetSettings, memberPaths } from '../support/cabinet/cabinet-client.ts';
 import { changingNothing } from '../support/database/database-state.ts';
 import { type SettledGateway, startSettledGateway } from '../support/gateway/settled-gateway.ts';
@@ -34,7 +35,13 @@ beforeAll(async () => {
     url: 'https://example.com/x',
   });
   const { json: invited } = await victim.sure('invite', 'POST', '/invitations', { name: 'Bob', role: 'viewer' });
+  const { json: payout } = await victim.sure('setCommissionAddress', 'POST', '/commission/addresses', {
+    coin: 'USDC',
+    network: 'ERC20',
+    address: addressExample('ERC20'),
+  });
   ids = {
+    address_id: payout.id,
     order_id: order.id,
     member_id: me.id,
     session_id: session.id,
@@ -117,7 +124,7 @@ it('cursors of one partner, list or object are refused at every other', async ()
     ['of another partner', stranger, `/audit?cursor=${audit}`],
     ['of another list', victim, `/partner/orders?cursor=${audit}`],
     ['of another list', victim, `/audit?cursor=${orders}`],
-    ['of another list', victim, `/statements/2026-01?cursor=${audit}`],
+    ['of another list', victim, `/partner/commission/entries?cursor=${audit}`],
     ['of another list', victim, `/partner/webhook-endpoints/${ids.endpoint_id}/deliveries?cursor=${audit}`],
     ['with other filters', victim, `/partner/orders?status=failed&cursor=${orders}`],
     ['that was changed', victim, `/audit?cursor=${`${audit}`.slice(0, -1)}A`],

@@ -1,6 +1,7 @@
 import { addressExample } from '../../src/chains/addresses/address.ts';
 import { query } from '../support/database/database.ts';
 import { changingNothing } from '../support/database/database-state.ts';
+import { statementsOf } from '../support/database/statement-count.ts';
 import { orderBody } from '../support/gateway/orders.ts';
 import { type SettledGateway, startSettledGateway } from '../support/gateway/settled-gateway.ts';
 import type { Reply } from '../support/http/contract-client.ts';
@@ -58,7 +59,7 @@ const spellings: Record<string, (id: string) => string> = {
   'as a pattern': (id) => `${id.slice(0, 8)}%25`,
 };
 
-/** What a request says besides, in the hope that it is believed. */
+/** What a request also claims, in case the server believes it. */
 const claims = (): Record<string, { query?: string; headers?: Record<string, string> }> => ({
   nothing: {},
   'the owner in the query': { query: `?partner_id=${owner.id}&partner=${owner.id}&order_id=${order.id}` },
@@ -211,11 +212,7 @@ describe("another partner's order", () => {
   });
 
   it('is looked up with the same SQL statement and plan as an unknown order', async () => {
-    const runs = async (id: string) => {
-      statements.length = 0;
-      await read(id, thief.key);
-      return [...statements];
-    };
+    const runs = (id: string) => statementsOf(statements, () => read(id, thief.key));
     await read(order.id, thief.key);
     for (const [own, unknown, values] of [
       [order.id, unknownId, (id: string) => [thief.id, id, null]],

@@ -15,7 +15,7 @@ import { attempt } from '../support/jest/attempts.ts';
 
 /**
  * OWASP API10:2023, unsafe consumption of APIs: price sources, nodes and a venue that lie, seen by
- * partners and in the ledger. Lies in the real protocols have tests of their own:
+ * partners and in the ledger. Lies in the real protocols have separate tests:
  *
  * - test/integration/exchanges: prices, orders and fees of exchanges, holdings and movements there.
  * - test/integration/chains/evm-lies.test.ts: junk in every place of a node's answers.
@@ -26,7 +26,7 @@ import { attempt } from '../support/jest/attempts.ts';
 describe('a price source with false prices', () => {
   const priced = (text: string) => (price: SourcePrice) => ({ ...price, price: text });
   const times = (factor: number) => (price: SourcePrice) => ({ ...price, price: String(Number(price.price) * factor) });
-  /** What becomes of a true price; each is told of a coin of its own. */
+  /** What becomes of a true price; each is reported for a separate coin. */
   const lies: Record<string, (price: SourcePrice) => unknown> = {
     'less than nothing': times(-1),
     nothing: priced('0'),

@@ -238,7 +238,7 @@ describe('keys and signatures at one gateway node', () => {
       });
     });
 
-    it('beside a second key is refused, in either order', async () => {
+    it('together with a second key is refused, in either order', async () => {
       const body = JSON.stringify(orderBody());
       const unknown = generateKey('xp_test_').whole;
       const send = (lines: string[]) =>

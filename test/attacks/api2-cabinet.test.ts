@@ -35,7 +35,7 @@ async function member(role: MemberRole = 'owner'): Promise<CabinetClient & { mem
   return Object.assign(client, { memberId: json.member.id as string });
 }
 
-/** Runs requests that wait for each other's rows: each begins when the one before it waits. */
+/** Runs requests that wait for each other's rows: each begins when the previous one waits. */
 async function whileLocked<Result>(
   statement: string,
   values: unknown[],
@@ -88,7 +88,7 @@ describe('a confirmation', () => {
       ['another target', 'PATCH', role, asOwner, asOwner, owner, `/members/${eve.memberId}`],
       ['the same members in another order', 'POST', '/keys', ask, { scopes: ask.scopes, label: ask.label }, owner],
       ['a further member', 'POST', '/keys', ask, { ...ask, networks: [] }, owner],
-      ['a query beside it', 'POST', '/keys', ask, ask, owner, '/keys?x=1'],
+      ['a query with it', 'POST', '/keys', ask, ask, owner, '/keys?x=1'],
       ['another session of the same role', 'POST', '/keys', ask, ask, other],
     ] as const;
     for (const [what, method, path, confirmed, sent, by, to = path] of tries) {

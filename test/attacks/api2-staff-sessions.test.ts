@@ -138,7 +138,7 @@ describe('staff sessions at one gateway node', () => {
       await proposeChange(admin, `staffRevoke(id: "${member.id}", reason: "x")`);
       attempt('a session of a revoked member', await bySession(), 401);
       attempt('a token of a revoked member', (await lowered?.ask('{ me { id } }'))?.status, 401);
-      attempt('signing in anew', (await browser.post('/sign-in', { token })).status, 401);
+      attempt('signing in again', (await browser.post('/sign-in', { token })).status, 401);
     });
 
     it('is checked again at each subscription of an open WebSocket', async () => {

@@ -13,7 +13,7 @@ import { kinds, type Member, newMember } from '../support/staff/staff-client.ts'
  * set, and properties that an answer may not show. The client of all tests,
  * test/support/http/contract-client.ts, checks every reply against the contract.
  * test/integration/staff-api/permissions.test.ts covers the fields of the staff API that have a
- * permission of their own.
+ * their own permission.
  */
 
 let gateway: SettledGateway;

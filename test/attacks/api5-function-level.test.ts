@@ -67,7 +67,7 @@ it('the helper changingNothing fails when a request changes the database', async
 
 describe('each method at each path of the contract', () => {
   const paths = Object.entries(readContract().paths ?? {}).map(([path, item]) => {
-    const target = `/api/v1${path.replace('{order_id}', 'XP-AAAAAA').replace('{quote_id}', 'qt_AAAA').replace('{endpoint_id}', '0199c0de-8b22-7d4f-8b5f-6e3a7c8d9e01').replace('{file}', 'btc.svg')}`;
+    const target = `/api/v1${path.replace('{order_id}', 'XP-AAAAAA').replace('{quote_id}', 'qt_AAAA').replace('{endpoint_id}', '0199c0de-8b22-7d4f-8b5f-6e3a7c8d9e01').replace('{file}', 'btc.svg').replace('{month}', '2026-01')}`;
     return [target, Object.keys(item as object).map((method) => method.toUpperCase())] as const;
   });
   const overrides = (method: string) => ({
@@ -179,6 +179,9 @@ describe('credentials of the staff', () => {
           ['PUT', '/partner/orders/XP-AAAAAA/refund-address'],
           ['POST', '/partner/orders/XP-AAAAAA/cancel'],
           ['POST', '/partner/orders/XP-AAAAAA/actions'],
+          ['GET', '/partner/commission/balance'],
+          ['GET', '/partner/statements/2026-01'],
+          ['GET', '/partner/reports/orders'],
         ] as const) {
           const body = method === 'GET' || path.endsWith('/cancel') ? {} : { body: orderBody() };
           const reply = await gateway.call(method, path, { headers, ...body });
@@ -225,7 +228,9 @@ describe('a key', () => {
       changed: 403,
     },
     { scope: 'sandbox', made: 403, validated: 403, read: 403, listed: 403, quoted: 403, quote: 403, changed: 403 },
+    { scope: 'reports:read', made: 403, validated: 403, read: 403, listed: 403, quoted: 403, quote: 403, changed: 403 },
   ];
+  const reportPaths = ['commission/balance', 'commission/entries', 'statements', 'reports/orders'];
   const hookCalls: readonly (readonly [method: string, path: string, body?: object])[] = [
     ['GET', ''],
     ['PATCH', '', { status: 'disabled' }],
@@ -279,6 +284,8 @@ describe('a key', () => {
         const target = `/partner/sandbox/orders/XP-AAAAAA${path}`;
         statuses.push((await gateway.call('POST', target, { key, ...(body ? { body } : {}) })).status);
       }
+      for (const path of reportPaths) statuses.push((await gateway.call('GET', `/partner/${path}`, { key })).status);
+      statuses.push((await gateway.call('GET', '/partner/statements/2026-01', { key })).status);
       attempt(`a key of ${scope}`, statuses, [
         made,
         read,
@@ -298,6 +305,8 @@ describe('a key', () => {
         changed,
         ...(scope === 'webhooks:manage' ? [200, ...hookCalls.map(() => 404)] : [403, ...hookCalls.map(() => 403)]),
         ...sandboxCalls.map(() => (scope === 'sandbox' ? 404 : 403)),
+        ...reportPaths.map(() => (scope === 'reports:read' ? 200 : 403)),
+        scope === 'reports:read' ? 404 : 403,
       ]);
       const hasOwnPrice = (await gateway.call('GET', rate, { key })).text !== (await gateway.call('GET', rate)).text;
       attempt(`the price of a key of ${scope}`, hasOwnPrice, scope === 'rates:read');

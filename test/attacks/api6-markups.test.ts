@@ -33,7 +33,7 @@ const quote = (key: string, changes: object) =>
 async function earned({ id }: Pick<MadeOrder, 'id'>): Promise<{ own: Big; partner: Big; fee: Big }> {
   const [row] = await gateway.query<{ own: string; partner: string; fee: string }>(
     `select coalesce(-sum(l.amount) filter (where l.account in ('service_fee', 'markup')), 0)::text as own,
-            coalesce(-sum(l.amount) filter (where l.account like 'partner:%'), 0)::text as partner,
+            coalesce(sum(l.amount) filter (where l.account = 'markup'), 0)::text as partner,
             coalesce(max(t.service_fee), 0)::text as fee
        from ledger_transaction x join ledger_line l on l.transaction_id = x.id
        left join trade t on t.order_id = x.order_id and t.state = 'filled' where x.order_id = $1`,
@@ -136,7 +136,7 @@ describe('a markup', () => {
     const { key: fresh } = await gateway.partners.issueKey(id);
     for (const markup of [101, 500, 501, 10_000]) {
       const { status, json } = await quote(fresh, { amount_from: 0.01, markup_bps: markup });
-      // The largest one leaves nothing to exchange, which is a fault of its own.
+      // The largest one leaves nothing to exchange, which is a separate fault.
       expect([status, json.code === 'markup_too_high' || json.errors[0].code === 'markup_too_high']).toEqual([
         422,
         true,

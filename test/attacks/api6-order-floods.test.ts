@@ -153,7 +153,7 @@ describe('orders that wait for their deposit', () => {
     attempt('one order too many', await partner.outcome(), tooMany);
   });
 
-  it('are counted anew after the clock was set back', async () => {
+  it('are counted again after the clock was set back', async () => {
     const partner = await newPartner();
     for (let i = 0; i < 5; i++) await partner.outcome();
     attempt('one order too many', await partner.outcome(), tooMany);

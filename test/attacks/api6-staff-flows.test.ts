@@ -211,9 +211,12 @@ describe('the audit log', () => {
   it('names the changed row by its stored id, in any spelling of the request', async () => {
     const { id } = await gateway.partner();
     const member = await newMember(gateway, 'viewer');
-    await operator.data('mutation ($id: ID!) { partnerRename(id: $id, name: "Big", reason: "x") { id } }', {
-      id: id.toUpperCase(),
-    });
+    await operator.data(
+      'mutation ($id: ID!) { partnerChange(id: $id, changes: { name: "Big" }, reason: "x") { id } }',
+      {
+        id: id.toUpperCase(),
+      },
+    );
     await proposeChange(admin, `staffRole(id: "${member.id.toUpperCase()}", role: SUPPORT, reason: "x")`);
     const { auditLog } = await admin.data('{ auditLog(first: 2) { edges { node { target before } } } }');
     expect(auditLog.edges).toMatchObject([
@@ -264,7 +267,7 @@ describe('the audit log', () => {
     await Promise.all(
       names.map((name) =>
         operator.data(
-          'mutation ($id: ID!, $name: String!) { partnerRename(id: $id, name: $name, reason: "x") { id } }',
+          'mutation ($id: ID!, $name: String!) { partnerChange(id: $id, changes: { name: $name }, reason: "x") { id } }',
           {
             id,
             name,

@@ -120,5 +120,5 @@ it('keys that exist, and keys that are issued without scopes, cannot change orde
   const path = `/partner/orders/${made.json.id}`;
   attempt('cancel', (await gateway.call('POST', `${path}/cancel`, { key })).json.code, 'insufficient_scope');
   const later = keyScopes.filter((scope: KeyScope) => !usualScopes.includes(scope));
-  expect(later).toEqual(['orders:manage', 'webhooks:manage', 'sandbox']);
+  expect(later).toEqual(['orders:manage', 'webhooks:manage', 'sandbox', 'reports:read']);
 });

@@ -152,7 +152,7 @@ describe('a URL in a request', () => {
       for (const operation of [
         'mutation ($s: String!) { partnerCreate(name: $s, reason: $s) { id } }',
         'mutation ($s: String!) { staffInvite(email: $s, role: VIEWER, reason: $s) { enrolmentCode } }',
-        `mutation ($s: String!) { partnerRename(id: "${id}", name: $s, reason: $s) { id } }`,
+        `mutation ($s: String!) { partnerChange(id: "${id}", changes: { name: $s }, reason: $s) { id } }`,
         `mutation ($s: String!) { keyIssue(partnerId: "${id}", key: { allowedCidrs: [$s] }, reason: $s) { keyId } }`,
         'query ($s: String!) { orders(filter: { search: $s }) { edges { cursor } } }',
       ]) {

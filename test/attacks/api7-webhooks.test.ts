@@ -228,7 +228,7 @@ describe('a name', () => {
     const first = await egress.post(url, {}, '{}');
     attempt('the questions of one attempt', asked.length, 1);
     attempt('an attempt at the first address', ['timeout', 'connect', 'reset'].includes(first.fault ?? ''), true);
-    // The next attempt judges anew.
+    // The next attempt judges again.
     attempt('an attempt after rebinding', (await egress.post(url, {}, '{}')).fault, 'address_not_allowed');
     attempt('connections inside', connections, 0);
   });
@@ -379,10 +379,24 @@ describe('a proxy', () => {
   });
 });
 
-it('no environment opens this machine to webhooks', () => {
-  expect(loadConfig({}).WEBHOOK_ALLOW_LOOPBACK).toBe(false);
-  for (const text of ['true', 'false']) {
-    const problems = problemsOf({ WEBHOOK_ALLOW_LOOPBACK: text });
-    attempt(text, problems.length === 1 && /^WEBHOOK_ALLOW_LOOPBACK is not a setting/.test(problems[0] ?? ''), true);
+it('only a gateway that this machine alone reaches may open this machine to webhooks', () => {
+  expect(loadConfig({}).WEBHOOK_ALLOW_LOOPBACK).toBe('off');
+  const on = { WEBHOOK_ALLOW_LOOPBACK: 'on' };
+  expect(loadConfig(on).WEBHOOK_ALLOW_LOOPBACK).toBe('on');
+  const databases = { DATABASE_URL: 'postgres://db.example.com/gateway', REDIS_URL: 'redis://redis.example.com' };
+  const beyond: Record<string, string>[] = [
+    { HOST: '0.0.0.0' },
+    { HOST: '10.0.0.5', TRUSTED_PROXIES: '10.0.0.0/8' },
+    { TRUSTED_PROXIES: '127.0.0.1/32' },
+    { ROLE: 'api' },
+    { ROLE: 'worker' },
+  ];
+  for (const settings of beyond) {
+    const problems = problemsOf({ ...databases, ...settings, ...on });
+    attempt(
+      JSON.stringify(settings),
+      problems.filter((text) => /^WEBHOOK_ALLOW_LOOPBACK=on lets/.test(text)).length,
+      1,
+    );
   }
 });

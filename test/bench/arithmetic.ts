@@ -1,5 +1,5 @@
 // What the arithmetic of a request costs: quotes, address checks, derivation of addresses, keys and
-// ids. Microseconds a call, and beside them how many SHA-256 of 1 KiB take as long, which compares
+// ids. Microseconds a call, and next to them how many SHA-256 of 1 KiB take as long, which compares
 // between machines and busy hours. The cases take turns; each shows its best turn.
 // Usage: npm run bench -- arithmetic --help
 import { createHash, randomBytes } from 'node:crypto';
@@ -96,7 +96,7 @@ cases.set('KeyHasher.matches, unknown', () => hasher.matches(key, null));
 cases.set('parseKey', () => parseKey(key.whole));
 cases.set('uuidv7', () => uuidv7());
 
-/** Microseconds a call, over so many calls one after the other. */
+/** Microseconds a call, over this many calls one after the other. */
 async function measure(run: () => unknown, calls: number): Promise<number> {
   const startNs = process.hrtime.bigint();
   for (let i = 0; i < calls; i++) {

@@ -1,4 +1,4 @@
-// A node of a busy Tron for `npm run bench -- scan --chain tron`, in a process of its own so that
+// A node of a busy Tron for `npm run bench -- scan --chain tron`, in a separate process so that
 // its work is not counted. Tells where it listens, and the counts of its requests when asked.
 import { parseArgs } from 'node:util';
 import { serveBusyTron } from '../support/chains/busy-tron.ts';

@@ -57,7 +57,7 @@ const largest = sizes.at(-1) ?? 0;
 const days = 365;
 const partnerCount = 20;
 const currencyCount = 200;
-/** So many that hardly one is asked for twice while it is still in a buffer of PostgreSQL. */
+/** This many that hardly one is asked for twice while it is still in a buffer of PostgreSQL. */
 const lookedUp = 50_000;
 const orderTables = ['exchange_order', 'deposit_address', 'order_event'];
 const generator = hasWrk() ? 'wrk' : 'autocannon';
@@ -169,7 +169,7 @@ async function partnersOf(client: Client): Promise<string[]> {
 }
 
 /**
- * Adds orders until so many were seeded, made after those before: the largest size is what a year
+ * Adds orders until this many were seeded, made after those before: the largest size is what a year
  * brought.
  */
 async function fill(url: string, size: number, partners: readonly string[]): Promise<void> {

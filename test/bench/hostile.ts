@@ -9,7 +9,8 @@ import { EvmLiar } from '../support/chains/evm-liar.ts';
 import { wholeNumber } from '../support/command-line.ts';
 import { type RealOrder, startRealGateway } from '../support/gateway/real-gateway.ts';
 
-// How long an honest payout waits beside recipients that take nothing, on a node that answers late.
+// How long an honest payout waits behind payouts of another partner whose recipients take nothing,
+// on a node that answers late.
 
 const usage = `Usage: npm run bench -- hostile [options]
 
@@ -51,10 +52,16 @@ if (liar) {
   };
 }
 
+const honest = await gateway.partner();
+
+/** Orders to the recipient; those without one are of another partner. */
 async function orders(count: number, recipient: string | null): Promise<RealOrder[]> {
   const made: RealOrder[] = [];
   for (let at = 0; at < count; at += 1) {
-    const order = await gateway.order('LTC', 'ETH', 0.5, recipient === null ? {} : { recipient_address: recipient });
+    const order =
+      recipient === null
+        ? await gateway.order('LTC', 'ETH', 0.5, {}, honest.key)
+        : await gateway.order('LTC', 'ETH', 0.5, { recipient_address: recipient });
     await gateway.pay(order);
     made.push(order);
   }

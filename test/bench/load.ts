@@ -25,7 +25,7 @@ export interface Load {
 export const hasWrk = (): boolean => spawnSync('wrk', ['-v']).error === undefined;
 
 /**
- * Sends requests of an endpoint as fast as they are answered, from a process or thread of its own.
+ * Sends requests of an endpoint as fast as they are answered, from a process or its own thread.
  */
 export async function load(url: string, endpoint: Requests, options: LoadOptions): Promise<Load> {
   options.signal.throwIfAborted();

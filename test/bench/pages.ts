@@ -1,5 +1,5 @@
 // Measures the pages for people in Chromium: how soon a page is painted and has its content, and
-// what it loads. Then: how long a filter or a next page takes beside the server's answer.
+// what it loads. Then: how long a filter or a next page takes in addition to the server's answer.
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';

@@ -55,7 +55,7 @@ const kinds: readonly Kind[] = ['plain', 'partitioned'];
 /** The least id of a moment. */
 const idFrom = (ms: number): string => uuidv7({ msecs: ms, random: new Uint8Array(16) });
 
-/** Columns with a value of their own in each row. The others are those of one order. */
+/** Columns with a separate value in each row. The others are those of one order. */
 const own = ['id', 'short_id', 'deposit_address_id', 'created_at', 'updated_at'];
 
 async function makeTables(client: Client): Promise<void> {
@@ -67,7 +67,7 @@ async function makeTables(client: Client): Promise<void> {
     const [from, to] = [idFrom(startMs + month * monthMs), idFrom(startMs + (month + 1) * monthMs)];
     await client.query(`create table month_${month} partition of partitioned for values from ('${from}') to ('${to}')`);
   }
-  // Unique indexes of PostgreSQL hold for a partition, so short ids need a table of their own.
+  // Unique indexes of PostgreSQL hold for a partition, so short ids need a separate table.
   await client.query('create table order_name (short_id text, order_id uuid)');
 }
 

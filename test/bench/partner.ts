@@ -1,6 +1,6 @@
 // Measures the operations for partners that `rest` leaves out: assets, pairs, quotes, checks,
 // lists, details and events, of a partner with many orders. Rates, look-ups and creates stand
-// beside them, to compare with.
+// next to them, to compare with.
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -152,7 +152,7 @@ async function tagOf(url: string, headers: Record<string, string>): Promise<stri
   return response.headers.get('etag') ?? '';
 }
 
-/** The partner, with so many orders of a year. */
+/** The partner, with this many orders of a year. */
 async function seed(client: Client, url: string): Promise<string> {
   const { rows } = await client.query<{ id: string }>(
     `with made as (

@@ -1,5 +1,5 @@
 // What one partner can take from the others: rows and WAL of replays, and how long another partner
-// waits beside many replays, and beside many reads.
+// waits during many replays, and during many reads.
 // Usage: npm run bench -- replays --help
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -77,7 +77,7 @@ function tally(statuses: readonly number[]): Record<string, number> {
 }
 
 /** Reads one order of the other partner again and again until the work has ended. */
-async function beside(name: string, work: () => Promise<readonly number[]>): Promise<void> {
+async function run(name: string, work: () => Promise<readonly number[]>): Promise<void> {
   const reads: { status: number; ms: number }[] = [];
   let isOver = false;
   const readers = [0, 1].map(async () => {
@@ -109,8 +109,8 @@ const others = await order(other.key);
 await feedCatchesUp(query);
 await query('vacuum analyze');
 
-// The others first, with nothing beside them.
-await beside('alone', async () => {
+// The others first, with nothing else running.
+await run('alone', async () => {
   await new Promise((resolve) => setTimeout(resolve, 2_000));
   return [];
 });
@@ -133,7 +133,7 @@ const endpoints = await Promise.all(Array.from({ length: 10 }, endpoint));
 // As on the next day, and on a gateway that counts nothing.
 await query('do $$ begin update webhook_allowance set made = 0; exception when undefined_table then end $$');
 const walAtMs = await walBytes();
-await beside('replays', () =>
+await run('replays', () =>
   Promise.all(
     Array.from({ length: replayCount }, async (_, i) => {
       const path = `${endpointsPath}/${endpoints[i % endpoints.length]}/replay`;
@@ -142,7 +142,7 @@ await beside('replays', () =>
   ),
 );
 report('replays', { walMb: Math.round(((await walBytes()) - walAtMs) / 1e5) / 10 });
-await beside('reads', () =>
+await run('reads', () =>
   Promise.all(
     Array.from({ length: readCount }, async () => (await ask('GET', '/partner/orders?limit=100', busy.key)).status),
   ),

@@ -1,6 +1,6 @@
 // Measures how near the gateway is to the machine's limit: requests a second, latencies and CPU
 // time of each endpoint. In turns it measures `limit`, a server written by hand for the same work.
-// Both run as processes of their own on one PostgreSQL with durable commits and one Redis.
+// Both run as their own processes on one PostgreSQL with durable commits and one Redis.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';

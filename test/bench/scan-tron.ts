@@ -24,7 +24,7 @@ import { type RealGateway, startRealGateway } from '../support/gateway/real-gate
 import { type CpuProfile, cpuByPart } from './profile.ts';
 import { insertWaitingOrders } from './waiting-orders.ts';
 
-/** The most requests that a block may take, beside those for the heads. */
+/** The most requests that a block may take, in addition to those for the heads. */
 const mostRequests = 3;
 /** Blocks that are requested at once (`src/chains/tron/tron-block-source.ts`). */
 const blocksAhead = 4;

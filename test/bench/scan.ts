@@ -117,7 +117,7 @@ async function ordersOf(
   return addresses;
 }
 
-/** A block of payments; on anvil each is a transaction of its own. */
+/** A block of payments; on anvil each is a separate transaction. */
 const fill: Readonly<Record<string, (to: readonly string[]) => Promise<void>>> = {
   ETH: async (to) => {
     const [from] = anvil.accounts;

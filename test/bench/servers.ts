@@ -39,7 +39,7 @@ const wide = '1000000';
 
 /**
  * The gateway as an operator runs it, with limits that count and never refuse, or the hand-written
- * server beside it.
+ * server next to it.
  */
 export async function startServer(
   name: Server['name'],
@@ -79,7 +79,7 @@ export async function startServer(
   return { name, url, pid: child.pid, stop: () => child.end('SIGTERM') };
 }
 
-/** Adds made-up tokens until so many currencies are active. */
+/** Adds made-up tokens until this many currencies are active. */
 export async function fillCatalogue(databaseUrl: string, count: number): Promise<void> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
@@ -113,7 +113,7 @@ export async function issueKey({ databaseUrl, dataDir }: ServerEnvironment, part
   }
 }
 
-/** The endpoints, with so many orders to look up that a gateway makes. */
+/** The endpoints, with this many orders to look up that a gateway makes. */
 export async function makeEndpoints(url: string, key: string, orders: number): Promise<Endpoint[]> {
   const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
   const orderIds: string[] = [];
@@ -123,7 +123,7 @@ export async function makeEndpoints(url: string, key: string, orders: number): P
     if (response.status !== 201) throw new Error(`an order was answered ${response.status}: ${await response.text()}`);
     orderIds.push(((await response.json()) as { id: string }).id);
   }
-  // The load names no coding; each coding has an entity tag of its own.
+  // The load names no coding; each coding has a separate entity tag.
   const currencies = await fetch(`${url}/currencies`, { headers: { 'Accept-Encoding': 'identity' } });
   await currencies.arrayBuffer();
   return endpointsOf({ key, orderIds, currenciesEtag: currencies.headers.get('etag') ?? '' });

@@ -39,7 +39,7 @@ const orderCount = wholeNumber(options, 'orders');
 const wide = '1000000';
 const timeoutMs = 300_000;
 /**
- * From, to and amount; four chains, so that the worker has as many at hand as it works on at a
+ * From, to and amount; four chains, so that the worker has as many available as it works on at a
  * time.
  */
 const pairs = [
@@ -77,7 +77,7 @@ const app = await startApp({
   databaseUrl: postgres.url,
   embedded: true,
 });
-// Users and miners have connections of their own, so that only the worker's statements are counted.
+// Users and miners have their own connections, so that only the worker's statements are counted.
 const usersUrl = `${postgres.url}${postgres.url.includes('?') ? '&' : '?'}application_name=users`;
 const orm = await createOrm({ url: usersUrl, poolSize: 4 });
 const sandbox = new SandboxChain({ orm, clock: systemClock });
@@ -116,12 +116,12 @@ async function createAndPay(index: number): Promise<void> {
   });
 }
 
-async function inLanes(count: number, lanes: number, work: (index: number) => Promise<void>): Promise<void> {
+async function concurrently(count: number, workers: number, work: (index: number) => Promise<void>): Promise<void> {
   const left = Array.from({ length: count }, (_, index) => index).values();
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     for (const index of left) await work(index);
   };
-  await Promise.all(Array.from({ length: lanes }, lane));
+  await Promise.all(Array.from({ length: workers }, worker));
 }
 
 async function count(where: string): Promise<number> {
@@ -145,7 +145,7 @@ async function until(done: () => Promise<boolean>, everyMs: number): Promise<voi
 }
 
 process.stderr.write(`creating and paying ${orderCount} orders ...\n`);
-await inLanes(orderCount, 8, createAndPay);
+await concurrently(orderCount, 8, createAndPay);
 await until(async () => (await count(`status = 'confirming'`)) === orderCount, 100);
 
 process.stderr.write('settling them ...\n');

@@ -54,7 +54,7 @@ export class StatementTally {
 
   constructor() {
     const require = createRequire(import.meta.url);
-    // The job queue and the mapper each have a driver of their own.
+    // The job queue and the mapper each have a separate driver.
     const drivers = new Set([require('pg'), createRequire(require.resolve('@mikro-orm/postgresql'))('pg')]);
     for (const { Client } of drivers) this.#listen(Client.prototype);
   }
@@ -100,7 +100,7 @@ export class StatementTally {
     }
   }
 
-  /** Begins anew. */
+  /** Begins again. */
   clear(): void {
     this.#transactions.length = 0;
   }

@@ -61,7 +61,7 @@ interface Counted {
   readonly ofWebhooks: number;
 }
 
-/** What was sent since the tally began anew, without the sandbox's nodes. */
+/** What was sent since the tally began again, without the sandbox's nodes. */
 function counted(): Counted {
   const { own } = tally.report();
   const all = tally.top(Number.POSITIVE_INFINITY);
@@ -93,10 +93,10 @@ process.stderr.write('settling without and with an endpoint ...\n');
 await settled();
 const without = await settled();
 await endpointOf(gateway.key, 'settled');
-const beside = await settled();
+const withEndpoint = await settled();
 for (const [name, { statements, commits, ofWebhooks }] of [
   ['without an endpoint', without],
-  ['with an endpoint', beside],
+  ['with an endpoint', withEndpoint],
 ] as const) {
   line(
     `settlement ${name}: ${each(statements, settledCount)} statements and ${each(commits, settledCount)} commits per order, ${ofWebhooks} statements of webhooks`,
@@ -147,7 +147,7 @@ const [row] = await gateway.query<{ failed: number }>(
   `select count(*)::int as failed from webhook_delivery where attempts > 0 and state <> 'delivered' and leased_until is null`,
 );
 const faults = [
-  ...(without.ofWebhooks + beside.ofWebhooks > 0 ? ['settlement sends statements of webhooks'] : []),
+  ...(without.ofWebhooks + withEndpoint.ofWebhooks > 0 ? ['settlement sends statements of webhooks'] : []),
   ...(row?.failed ? [`${row.failed} attempts failed`] : []),
   ...failures.map(String),
 ];

@@ -59,7 +59,7 @@ describeInBrowser('an owner of a new partner', () => {
     for (const [name, says] of [
       ['Orders', 'No order yet'],
       ['Webhooks', 'No endpoint yet'],
-      ['Statements', 'No completed order yet'],
+      ['Statements', 'No commission yet'],
     ] as const) {
       await go(name);
       await page.getByText(says).waitFor();

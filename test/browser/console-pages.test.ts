@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { closedMonth, commissionPayment } from '../support/gateway/commission-payments.ts';
 import { describeInBrowser } from '../support/staff/chromium.ts';
 import { axeFaults, type ConsoleSetup, consoleUrl, overflow, settled, setUpConsole } from '../support/staff/console.ts';
 import { picture } from '../support/staff/pictures.ts';
@@ -24,6 +25,8 @@ describeInBrowser('the pages of the console', () => {
     ['attention', () => '/attention'],
     ['partners', () => '/partners'],
     ['partner', () => `/partners/${partnerId}`],
+    ['commission', () => '/commission'],
+    ['partner-commission', () => `/commission/${partnerId}`],
     ['money', () => '/money'],
     ['chains', () => '/chains'],
     ['catalogue', () => '/catalogue'],
@@ -41,6 +44,8 @@ describeInBrowser('the pages of the console', () => {
       [setup.waiting.id],
     );
     partnerId = row?.partner_id ?? '';
+    await closedMonth(setup.gateway, { partnerId, state: 'rolled', balance: '0.001', monthsAgo: 3 });
+    await commissionPayment(setup.gateway, { partnerId, amount: '0.02' });
   });
 
   async function check(page: Page, name: string, width: number, theme: string): Promise<void> {

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import type { Page, WebSocketRoute } from 'playwright-core';
 import { describeInBrowser } from '../support/staff/chromium.ts';
-import { type ConsoleSetup, consoleUrl, settled, setUpConsole } from '../support/staff/console.ts';
+import { type ConsoleSetup, consoleUrl, overflow, settled, setUpConsole } from '../support/staff/console.ts';
+import { newMember } from '../support/staff/staff-client.ts';
 
 describeInBrowser('the console', () => {
   let setup: ConsoleSetup;
@@ -118,6 +119,41 @@ describeInBrowser('the console', () => {
     expect(
       (await setup.gateway.query('select 1 from exchange_order where id = $1 and held_at is null', [order.id])).length,
     ).toBe(1);
+  });
+
+  it('disables Approve for a member who may not approve yet, and says from when it is possible', async () => {
+    const order = await setup.gateway.order();
+    const proposer = await newMember(setup.gateway, 'operator');
+    await proposer.data('mutation ($id: ID!) { orderHold(orderId: $id, reason: "odd") { id } }', { id: order.id });
+    await proposer.data('mutation ($id: ID!) { orderRelease(orderId: $id, reason: "fine") { id } }', { id: order.id });
+    const page = await setup.open('admin', `/orders/${order.id}`);
+    const approve = page.getByRole('button', { name: 'Approve' });
+    const tomorrow = new Date(Date.now() + 86_400_000);
+    const shown = `possible from ${tomorrow.toISOString().slice(0, 10)}`;
+    for (const email of ['admin@staff.example', proposer.email]) {
+      const setDelay = (until: Date | null) =>
+        setup.gateway.query('update staff_member set approves_from = $1 where email = $2', [until, email]);
+      await setDelay(tomorrow);
+      for (const path of [`/orders/${order.id}`, '/attention']) {
+        await page.goto(consoleUrl(setup.gateway, path));
+        await page.getByText(shown).first().waitFor();
+        expect(await approve.first().isDisabled()).toBe(true);
+      }
+      await setDelay(null);
+      await page.goto(consoleUrl(setup.gateway, `/orders/${order.id}`));
+      await approve.waitFor();
+      expect([await approve.isEnabled(), await page.getByText('possible from').count()]).toEqual([true, 0]);
+    }
+  });
+
+  it('says in text that it is live, also on a telephone', async () => {
+    const page = await setup.open('viewer', '/', { viewport: { width: 390, height: 844 } });
+    await settled(page);
+    const mark = page.getByRole('status').filter({ hasText: 'Live' });
+    expect(await mark.innerText()).toBe('Live');
+    const size = await page.evaluate("getComputedStyle(document.querySelector('.live-mark')).fontSize");
+    expect(Number.parseFloat(String(size))).toBeGreaterThanOrEqual(10);
+    expect(await overflow(page)).toBe(0);
   });
 
   it('keeps what was typed when the server refuses it, with the request id', async () => {

@@ -81,7 +81,7 @@ describeInBrowser('the page of an order', () => {
     600_000,
   );
 
-  it('breaks no policy, and asks no other host, while it counts, copies and reads itself anew', async () => {
+  it('breaks no policy, and asks no other host, while it counts, copies and reads itself again', async () => {
     const order = await gateway.order();
     const page = await open(await gateway.urlOf(order), {
       permissions: ['clipboard-read', 'clipboard-write'],

@@ -58,6 +58,25 @@ describeInBrowser('the playground', () => {
     return page;
   }
 
+  it('is compressed, with all its files', async () => {
+    const sent: { path: string; coding: string | undefined; length: number }[] = [];
+    context.on('response', (response) => {
+      const { pathname: path } = new URL(response.url());
+      const { 'content-encoding': coding, 'content-length': length } = response.headers();
+      if (path.startsWith('/playground') && response.status() === 200)
+        sent.push({ path, coding, length: Number(length) });
+    });
+    const page = await signIn();
+    expect(sent.length).toBeGreaterThan(5);
+    // What fits one packet anyway is sent as it is.
+    const large = sent.filter(({ coding, length }) => coding !== undefined || length >= 1_024);
+    expect(large.map(({ path }) => path)).toEqual(
+      expect.arrayContaining(['/playground', '/playground/graphiql.js', '/playground/graphiql.css']),
+    );
+    expect(large.filter(({ coding }) => coding !== 'br' && coding !== 'gzip')).toEqual([]);
+    await page.close();
+  });
+
   /**
    * Runs an example. GraphiQL learns the name of a tab's operation only a moment after it shows the
    * tab.

@@ -3,8 +3,9 @@ import { amountNames } from '../../src/surfaces/rest/api/amounts.ts';
 import { readContract } from '../../src/surfaces/rest/partner/contract.ts';
 import { query } from '../support/database/database.ts';
 import { askAbout } from '../support/gateway/asked-orders.ts';
+import { openMonth } from '../support/gateway/commission-months.ts';
 import { startGateway, type TestGateway } from '../support/gateway/gateway.ts';
-import { orderBody } from '../support/gateway/orders.ts';
+import { orderBody, type Rows } from '../support/gateway/orders.ts';
 import type { CallOptions, Reply } from '../support/http/contract-client.ts';
 
 /**
@@ -17,12 +18,15 @@ let key: string;
 let partner: { readonly id: string; readonly key: string };
 let orderId: string;
 let quoteId: string;
+let month: string;
 
 beforeAll(async () => {
   gateway = await startGateway();
   partner = await gateway.partner();
   key = partner.key;
   orderId = (await gateway.call('POST', '/partner/orders', { key, body: orderBody() })).json.id;
+  const rows: Rows = (text, values) => query(gateway.databaseUrl, text, values);
+  month = await openMonth(rows, partner.id, new Date());
   quoteId = (await gateway.call('POST', '/partner/quotes', { key, body: quoteBody })).json.quote_id;
 });
 afterAll(() => gateway?.stop());
@@ -83,7 +87,8 @@ describe('the contract', () => {
   it('tells both forms of every amount of an answer', () => {
     const answers = reached(operations.map(({ responses }) => responses));
     expect(answers.filter(({ type }) => type === 'number')).toEqual([]);
-    expect(answers.filter(({ type }) => Array.isArray(type) && type.join() === 'number,string')).toHaveLength(1);
+    // Amounts, and amounts that may be negative.
+    expect(answers.filter(({ type }) => Array.isArray(type) && type.join() === 'number,string')).toHaveLength(2);
   });
 
   it('gives each name of an answer either amounts or whole numbers, and no list of amounts', () => {
@@ -130,6 +135,11 @@ const paths: Record<string, (options: CallOptions) => Promise<Reply>> = {
     return gateway.call('POST', `/partner/orders/${orderId}/page`, { key, ...options });
   },
   revokeOrderPage: (options) => gateway.call('DELETE', `/partner/orders/${orderId}/page`, { key, ...options }),
+  getCommissionBalance: (options) => gateway.call('GET', '/partner/commission/balance', { key, ...options }),
+  listCommissionEntries: (options) => gateway.call('GET', '/partner/commission/entries', { key, ...options }),
+  listStatements: (options) => gateway.call('GET', '/partner/statements', { key, ...options }),
+  getStatement: (options) => gateway.call('GET', `/partner/statements/${month}`, { key, ...options }),
+  listOrderReport: (options) => gateway.call('GET', '/partner/reports/orders', { key, ...options }),
   createOrder: (options) => gateway.call('POST', '/partner/orders', { key, body: orderBody(), ...options }),
   validateOrder: (options) => gateway.call('POST', '/partner/orders/validate', { key, body: orderBody(), ...options }),
 };
@@ -161,7 +171,7 @@ describe('Amounts: string', () => {
     }
   });
 
-  it('with another value is told beside the other faults', async () => {
+  it('with another value is reported with the other faults', async () => {
     const body = orderBody({ amount_from: '0.1', coin_from: 'NOPE' });
     const { status, json } = await gateway.call('POST', '/partner/orders', { key, headers: { Amounts: 'x' }, body });
     expect([status, json.errors.map(({ code }: { code: string }) => code).sort()]).toEqual([
@@ -273,7 +283,7 @@ describe('Amounts: string', () => {
     expect(json).toMatchObject({ code: 'amount_below_min', max_amount: '3', min_amount: expect.any(String) });
   });
 
-  it('of a repetition decides the form of its own answer', async () => {
+  it('of a repetition decides the form of its answer', async () => {
     const once = { 'Idempotency-Key': 'forms' };
     const first = await gateway.call('POST', '/partner/orders', { key, headers: once, body: orderBody() });
     const text = await gateway.call('POST', '/partner/orders', {
@@ -295,7 +305,7 @@ describe('Amounts: string', () => {
     expect([refused.status, refused.json.code]).toEqual([422, 'idempotency_key_reused']);
   });
 
-  it.each(['listCurrencies', 'listAssets', 'getOrder'])('has an entity tag of its own: %s', async (id) => {
+  it.each(['listCurrencies', 'listAssets', 'getOrder'])('has a separate entity tag: %s', async (id) => {
     const tag = async (headers: Record<string, string>) => (await paths[id]?.({ headers }))?.headers.get('etag') ?? '';
     const [numbers, texts] = [await tag({}), await tag(asText)];
     expect(numbers).not.toBe(texts);

@@ -44,7 +44,7 @@ async function change(column: string, value: boolean): Promise<void> {
 }
 
 describe('GET /partner/assets', () => {
-  it('lists the rows of the currencies, in their order, each with a name of its own', async () => {
+  it('lists the rows of the currencies, in their order, each with a separate name', async () => {
     const rows = (await gateway.call('GET', '/currencies')).json as { coin: string; network: string }[];
     const listed = await assets();
     const named = ({ coin, network }: { coin: string; network: string }) => `${coin} ${network}`;

@@ -237,6 +237,23 @@ describe('a query that breaks the contract', () => {
     expect((await rates('coin_from=BTC&coin_to=ETH&rate_type=best')).status).toBe(400);
   });
 
+  it('names what it wants of a time, and of a number that is too large', async () => {
+    const list = async (query: string) => (await gateway.call('GET', `/partner/orders?${query}`, { key })).json;
+    const rule = 'must be an ISO 8601 time with its offset, such as 2026-11-21T00:00:00Z';
+    for (const name of ['created_from', 'created_to', 'updated_since']) {
+      for (const value of ['x', '2026-11-21', '2026-13-01T00:00:00Z', '0000-01-01T00:00:00Z']) {
+        const { code, errors } = await list(`sort=updated&${name}=${value}`);
+        expect([code, errors]).toEqual(['invalid_value', [expect.objectContaining({ field: name })]]);
+        expect(errors[0].detail).toBe(`${name} ${rule}`);
+      }
+    }
+    expect((await list('limit=x')).detail).toBe('limit must be a whole number');
+    expect((await list('limit=1.5')).detail).toBe('limit must be a whole number');
+    expect((await list('limit=101')).detail).toBe('limit must be at most 100');
+    expect((await list('limit=99999999999999999999')).detail).toBe('limit must be at most 100');
+    expect((await list(`limit=${'9'.repeat(60)}`)).detail).toBe('limit is too large');
+  });
+
   it('needs the network of a coin on several networks, and may have unknown members', async () => {
     expect((await rates('coin_from=BTC&coin_to=USDT')).json.code).toBe('network_required');
     expect((await rates('coin_from=BTC&coin_to=ETH&_=123&api_key=x')).status).toBe(200);

@@ -38,6 +38,10 @@ beforeAll(async () => {
   await gateway.partners.change(partnerId, { publicStatus: true, orderPage: true, displayName: 'Test Wallet' });
   client = clientWith(partner.key);
   made = await client.createOrder(order);
+  const earning = await gateway.order({ amount_from: 0.1, markup_bps: 100 }, partner.key);
+  await gateway.deposit(earning);
+  await gateway.settle(earning);
+  await feedCatchesUp(gateway.query);
 });
 afterAll(() => gateway?.stop());
 
@@ -55,6 +59,12 @@ async function depositedOrder(): Promise<string> {
   await gateway.mine('BTC');
   await gateway.tick();
   return id;
+}
+
+/** The month of an order that completed with a markup. */
+async function newestMonth(): Promise<string> {
+  const [newest] = await client.listStatements().toArray();
+  return newest?.month ?? '';
 }
 
 /** A call of each operation. The compiler refuses a contract with an operation that has none. */
@@ -111,6 +121,11 @@ const calls: { readonly [Id in Exclude<OperationId, 'streamEvents'>]: () => Prom
     await endpointId();
     return client.emitSandboxEvent('order.completed');
   },
+  getCommissionBalance: () => client.getCommissionBalance(),
+  listCommissionEntries: () => client.listCommissionEntries({ limit: 1 }).toArray(),
+  listStatements: () => client.listStatements().toArray(),
+  getStatement: async () => client.getStatement(await newestMonth()),
+  listOrderReport: () => client.listOrderReport({ completed_from: '2026-01-01T00:00:00Z' }).toArray(),
   getPublicStatus: () => client.getPublicStatus(made.id),
   getCoinIcon: () => client.getCoinIcon('btc.svg'),
   getDocument: () => client.getDocument(),

@@ -32,7 +32,7 @@ function get(path: string, headers: Record<string, string> = {}): Promise<Reply>
   });
 }
 
-/** Asks until the bytes are compressed, which happens beside the first requests. */
+/** Asks until the bytes are compressed, which happens during the first requests. */
 async function compressed(path: string, accepted: string): Promise<Reply> {
   for (;;) {
     const reply = await get(path, { 'Accept-Encoding': accepted });

@@ -9,6 +9,7 @@ import { readContract } from '../../src/surfaces/rest/partner/contract.ts';
 import { postmanCollection } from '../../src/surfaces/rest/partner/postman.ts';
 import { newSecret, secretText, signatureHeaders } from '../../src/webhooks/signature.ts';
 import { WebhookWorker } from '../../src/webhooks/webhook-worker.ts';
+import { openMonth } from '../support/gateway/commission-months.ts';
 import { type SettledGateway, startSettledGateway } from '../support/gateway/settled-gateway.ts';
 import { freePort } from '../support/http/local-server.ts';
 import { commandsOf, examplesOf, programsOf } from '../support/http/shell-examples.ts';
@@ -19,6 +20,7 @@ const names = readdirSync(folder).map((name) => name.replace(/\.md$/, ''));
 
 let gateway: SettledGateway;
 let receivers: Receivers;
+let partnerId: string;
 let webhooks: WebhookWorker | undefined;
 const failures: unknown[] = [];
 beforeAll(async () => {
@@ -27,7 +29,8 @@ beforeAll(async () => {
   const [row] = await gateway.query<{ partner_id: string }>('select partner_id from api_key where key_id = $1', [
     gateway.key.split('.')[0],
   ]);
-  await gateway.partners.change(row?.partner_id ?? '', { orderPage: true, displayName: 'Guide Wallet' });
+  partnerId = row?.partner_id ?? '';
+  await gateway.partners.change(partnerId, { orderPage: true, displayName: 'Guide Wallet' });
   const { dispatcher, sender } = gateway.app.webhooks ?? {};
   if (!dispatcher || !sender) throw new Error('this gateway sends no webhooks');
   webhooks = new WebhookWorker({ dispatcher, sender, onFailure: (error) => failures.push(error) });
@@ -72,6 +75,7 @@ describe('the guides for partners', () => {
       ['URL', `${gateway.app.restUrl}/api/v1`],
       ['KEY', gateway.key],
       ['HOOK', receivers.url('guide')],
+      ['MONTH', await openMonth(gateway.query, partnerId, gateway.clock.now())],
       ['FROM', new Date(gateway.clock.now().getTime() - 3_600_000).toISOString()],
     ]);
     for (const { text, sets, status } of examplesOf(readFileSync(`${folder}/${name}.md`, 'utf8'))) {

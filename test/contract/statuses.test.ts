@@ -15,9 +15,10 @@ import { type OperationId, readContract } from '../../src/surfaces/rest/partner/
 import { operationRows } from '../../src/surfaces/rest/partner/operations.ts';
 import { query } from '../support/database/database.ts';
 import { askAbout } from '../support/gateway/asked-orders.ts';
+import { openMonth } from '../support/gateway/commission-months.ts';
 import { startGateway, type TestGateway } from '../support/gateway/gateway.ts';
 import { inOtherCluster } from '../support/gateway/order-pages.ts';
-import { orderBody } from '../support/gateway/orders.ts';
+import { orderBody, type Rows } from '../support/gateway/orders.ts';
 import type { CallOptions, Reply } from '../support/http/contract-client.ts';
 import { rawExchange } from '../support/http/raw-http.ts';
 
@@ -112,6 +113,11 @@ const paths: Record<string, [method: string, path: string]> = {
   reorgSandboxDeposit: ['POST', `/partner/sandbox/orders/${randomUUID()}/reorg`],
   forceSandboxOutcome: ['POST', `/partner/sandbox/orders/${randomUUID()}/force`],
   emitSandboxEvent: ['POST', '/partner/sandbox/webhooks/emit'],
+  getCommissionBalance: ['GET', '/partner/commission/balance'],
+  listCommissionEntries: ['GET', '/partner/commission/entries'],
+  listStatements: ['GET', '/partner/statements'],
+  getStatement: ['GET', '/partner/statements/2026-01'],
+  listOrderReport: ['GET', '/partner/reports/orders'],
   getPublicStatus: ['GET', `/status/${randomUUID()}`],
   getCoinIcon: ['GET', icon],
   getDocument: ['GET', '/openapi.json'],
@@ -358,6 +364,11 @@ const scenarios: Record<string, (id: string) => Promise<{ status: number }>> = {
       return gateway.call(method, path, { key: partner.key, ...(bodies[id] ? { body: bodies[id]?.() } : {}) });
     }
     if (id === 'getQuote') return gateway.call('GET', `/partner/quotes/${quoteId}`, { key: partner.key });
+    if (id === 'getStatement') {
+      const rows: Rows = (text, values) => query(gateway.databaseUrl, text, values);
+      const month = await openMonth(rows, partner.id, new Date());
+      return gateway.call('GET', `/partner/statements/${month}`, { key: partner.key });
+    }
     const [method, path] = at(id);
     if (bodies[id] && !path.includes('/orders/')) return plain(gateway, id, { key: partner.key });
     if (id === 'validateOrder') return plain(gateway, id, { key: partner.key });
@@ -414,6 +425,11 @@ const scenarios: Record<string, (id: string) => Promise<{ status: number }>> = {
   },
   '410': async (id) => {
     if (id === 'replayWebhookEvents') return expiredReplay(id);
+    if (id === 'listOrderReport') {
+      const { json } = await plain(gateway, id, { key: partner.key });
+      const again = (cursor: string) => gateway.call('GET', `${at(id)[1]}?cursor=${cursor}`, { key: partner.key });
+      return inOtherCluster(gateway, partner.id, json.next_cursor, again, 'report');
+    }
     const isOfEvents = id !== 'listOrders';
     const list = isOfEvents ? '/partner/events?limit=1' : '/partner/orders?sort=updated';
     const { json } = await gateway.call('GET', list, { key: partner.key });
@@ -435,8 +451,8 @@ const scenarios: Record<string, (id: string) => Promise<{ status: number }>> = {
             ? gateway.call('GET', `${icon}?v=${'x'.repeat(65)}`)
             : bodies[id]
               ? plain(gateway, id, { key: partner.key, body: bodies[id]?.(wrongValue(id)) })
-              : id === 'listOrders'
-                ? gateway.call('GET', '/partner/orders?limit=101', { key: partner.key })
+              : ['listOrders', 'listCommissionEntries', 'listOrderReport'].includes(id)
+                ? gateway.call('GET', `${at(id)[1]}?limit=101`, { key: partner.key })
                 : needsKey(id)
                   ? gateway.call('GET', `${at(id)[1]}?since=2026-02-30T00:00:00Z`, { key: partner.key })
                   : gateway.call('GET', at(id)[1].replace(/BTC.*$/, 'NOPE&coin_to=NOPE')),

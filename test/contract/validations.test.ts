@@ -81,7 +81,7 @@ describe('POST /partner/addresses/validate', () => {
     expect(found.errors).toMatchObject([{ field: 'address', code }]);
   });
 
-  it('refuses an address of the gateway, also beside a wrong tag', async () => {
+  it('refuses an address of the gateway, also with a wrong tag', async () => {
     const body = { ...orderBody(), coin_from: 'XRP', network_from: 'XRP', amount_from: 500 };
     const { deposit_address: own } = (await gateway.call('POST', '/partner/orders', { key, body })).json;
     const found = await checked({ coin: 'XRP', network: 'XRP', address: own });

@@ -1,6 +1,6 @@
-// One exchange between two real chains, on nodes, a signer and a gateway of its own that leave
+// One exchange between two real chains, on nodes, a signer and a separate gateway that leave
 // nothing behind.
-// Usage: npm run demo -- evm | npm run demo -- utxo | npm run demo -- tron
+// Usage: npm run demo -- <name>, one of: evm, utxo, tron, xrp, stellar
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/base/clock.ts';
 import { toUnits } from '../../src/base/money.ts';
@@ -12,22 +12,33 @@ import { BuiltProcess, runBuilt } from '../support/gateway/built-process.ts';
 const help = `Usage: npm run demo -- evm [--help]    an order from ETH on an Ethereum node to LTC on a Litecoin node
        npm run demo -- utxo [--help]   an order from LTC to USDT, a token on the Ethereum node
        npm run demo -- tron [--help]   an order from USDT to TRX, both on two simulated Tron nodes
+       npm run demo -- xrp [--help]    an order from LTC to XRP, on two simulated servers of the XRP Ledger
+       npm run demo -- stellar [--help]   an order from USDC to XLM, both on two simulated servers of Stellar
 
 Starts anvil and litecoind with chains of their own, a signer and a gateway in a temporary folder; creates an order over
 REST, pays it with a real transaction, makes blocks, tells each change until the payout, and reads the payout back from
-the other node. No Tron node runs here: its nodes are simulated from their documentation, and answer over HTTP. Needs litecoind (Debian: apt-get install litecoind). Exit code: 0 when the recipient was paid.
+the other node. No node of Tron, of the XRP Ledger or of Stellar runs here: these are simulated from their documentation,
+and answer over HTTP. Needs litecoind (Debian: apt-get install litecoind). Exit code: 0 when the recipient was paid.
 `;
 
 interface Direction {
   readonly title: string;
   readonly order: Readonly<Record<string, unknown>>;
   recipient(chains: RealChains): Promise<string> | string;
-  pay(chains: RealChains, to: string, amount: string): Promise<string>;
+  pay(chains: RealChains, to: Deposit, amount: string): Promise<string>;
   /** What the recipient has on the chain, in smallest units. */
   paid(chains: RealChains, recipient: string): Promise<bigint>;
   readonly decimals: number;
   /** The payout as its node tells it. */
   read(chains: RealChains, txid: string): Promise<string>;
+  /** Whether the hot wallet has set itself up for the order; absent where it needs no set-up. */
+  isReady?(chains: RealChains, hot: string): boolean;
+}
+
+/** Where an order is paid. */
+interface Deposit {
+  readonly address: string;
+  readonly tag: string | null;
 }
 
 const directions: Readonly<Record<string, Direction>> = {
@@ -35,7 +46,7 @@ const directions: Readonly<Record<string, Direction>> = {
     title: 'ETH on anvil to LTC on litecoind',
     order: { coin_from: 'ETH', network_from: 'ETH', coin_to: 'LTC', network_to: 'LTC', amount_from: 0.5 },
     recipient: ({ litecoind }) => litecoind.newAddress(),
-    pay: ({ anvil }, to, amount) => anvil.send(to, toUnits(amount, 18)),
+    pay: ({ anvil }, { address }, amount) => anvil.send(address, toUnits(amount, 18)),
     paid: ({ litecoind }, recipient) => litecoind.balance(recipient),
     decimals: 8,
     read: async ({ litecoind }, txid) => {
@@ -60,7 +71,7 @@ const directions: Readonly<Record<string, Direction>> = {
     title: 'LTC on litecoind to USDT, a token on anvil',
     order: { coin_from: 'LTC', network_from: 'LTC', coin_to: 'USDT', network_to: 'ERC20', amount_from: 2 },
     recipient: () => randomAddress(),
-    pay: ({ litecoind }, to, amount) => litecoind.pay(to, toUnits(amount, 8)),
+    pay: ({ litecoind }, { address }, amount) => litecoind.pay(address, toUnits(amount, 8)),
     paid: ({ anvil, token }, recipient) => anvil.balance(recipient, token),
     decimals: 6,
     read: async ({ anvil }, txid) => {
@@ -78,7 +89,7 @@ const directions: Readonly<Record<string, Direction>> = {
     title: 'USDT on TRC20 to TRX, both on simulated Tron nodes',
     order: { coin_from: 'USDT', network_from: 'TRC20', coin_to: 'TRX', network_to: 'TRX', amount_from: 100 },
     recipient: ({ tron }) => tron.chain.address(),
-    pay: ({ tron }, to, amount) => tron.chain.pay(to, tron.token, toUnits(amount, 6)),
+    pay: ({ tron }, { address }, amount) => tron.chain.pay(address, tron.token, toUnits(amount, 6)),
     paid: ({ tron }, recipient) => tron.chain.balance(recipient),
     decimals: 6,
     read: async ({ tron }, txid) => {
@@ -89,9 +100,53 @@ const directions: Readonly<Record<string, Direction>> = {
       return `in block ${blockNumber}, for a fee of ${fee} sun`;
     },
   },
+  xrp: {
+    title: 'LTC on litecoind to XRP, on simulated servers of the XRP Ledger',
+    order: { coin_from: 'LTC', network_from: 'LTC', coin_to: 'XRP', network_to: 'XRP', amount_from: 2 },
+    recipient: ({ xrp }) => xrp.chain.newKey().address,
+    pay: ({ litecoind }, { address }, amount) => litecoind.pay(address, toUnits(amount, 8)),
+    paid: async ({ xrp }, recipient) => xrp.chain.balance(recipient),
+    decimals: 6,
+    read: async ({ xrp }, txid) => {
+      const [, second] = xrp.nodes;
+      const { result } = await ask<{
+        result: { ledger_index: number; meta: { delivered_amount: string }; tx_json: { TicketSequence?: number } };
+      }>(second.config.url, { method: 'tx', params: [{ api_version: 2, transaction: txid, binary: false }] });
+      const ticket = result.tx_json.TicketSequence;
+      const how = ticket === undefined ? 'the next sequence number' : `ticket ${ticket}`;
+      return `in ledger ${result.ledger_index}, by ${how}: ${result.meta.delivered_amount} drops delivered`;
+    },
+  },
+  stellar: {
+    title: 'USDC to XLM, both on simulated servers of Stellar',
+    order: { coin_from: 'USDC', network_from: 'XLM', coin_to: 'XLM', network_to: 'XLM', amount_from: 100 },
+    recipient: ({ stellar }) => stellar.chain.newKey().address,
+    pay: async ({ stellar }, { address, tag }, amount) =>
+      stellar.chain.pay(stellar.chain.bank, address, toUnits(amount, 7), {
+        asset: stellar.asset,
+        memo: BigInt(tag ?? ''),
+      }),
+    paid: async ({ stellar }, recipient) => stellar.chain.balance(recipient),
+    decimals: 7,
+    read: async ({ stellar }, txid) => {
+      const [, second] = stellar.nodes;
+      const call = { jsonrpc: '2.0', id: 1, method: 'getTransaction', params: { hash: txid } };
+      const { result } = await ask<{ result: { status: string; ledger: number } }>(second.config.url, call);
+      return `in ledger ${result.ledger}, ${result.status}`;
+    },
+    isReady: ({ stellar }, hot) => stellar.chain.head.state.trustLine(hot, stellar.asset) !== null,
+  },
 };
 
+/** The JSON that a server answers to a call. */
+async function ask<T>(url: string, call: object): Promise<T> {
+  const headers = { 'Content-Type': 'application/json' };
+  return (await (await fetch(url, { method: 'POST', headers, body: JSON.stringify(call) })).json()) as T;
+}
+
 const orderTimeoutMs = 60_000;
+/** The gateway decides a set-up every 30 s. */
+const setupTimeoutMs = 150_000;
 const blockMs = 150;
 const ends = ['completed', 'expired', 'refunded', 'failed'];
 const began = performance.now();
@@ -119,11 +174,18 @@ async function run(script: string, args: readonly string[], settings: Settings, 
   return output;
 }
 
+/** A hot wallet as `network check` shows it. */
+interface Wallet {
+  readonly wallet: string;
+  readonly funding_tag?: string;
+}
+
 interface Order {
   readonly id: string;
   readonly short_id: string;
   readonly status: string;
   readonly deposit_address: string;
+  readonly deposit_address_tag?: string | null;
   readonly amount_from_expected: number;
   readonly amount_to_expected: number;
   readonly deposit_confirmations: number | null;
@@ -140,8 +202,8 @@ async function demo(direction: Direction, chains: RealChains): Promise<void> {
     LOG_LEVEL: 'warn',
     SIGNER_PASSPHRASE: 'a demo needs no secret',
   };
-  const tronUrls = chains.hasTron ? chains.tron.nodes.map(({ config }) => `simulated Tron ${config.url}`) : [];
-  const urls = [`anvil ${chains.anvil.url}`, `litecoind ${chains.litecoind.config.url}`, ...tronUrls];
+  const simulated = chains.simulatedNodes.map(({ url }) => `simulated ${url}`);
+  const urls = [`anvil ${chains.anvil.url}`, `litecoind ${chains.litecoind.config.url}`, ...simulated];
   tell('nodes with chains of their own', urls.join(', '));
   await run('signer-main.js', ['init'], settings);
   await start('signer-main.js', /^signer ready .*$/m, settings);
@@ -152,11 +214,15 @@ async function demo(direction: Direction, chains: RealChains): Promise<void> {
   tell(`the gateway is ready at ${rest}`);
 
   const { wallets } = JSON.parse(await run('surfaces/cli/main.js', ['network', 'check', '--json'], settings, [0, 1]));
-  const walletOf = (chain: string): string =>
-    wallets.find((row: { chain: string; wallet: string }) => row.chain === chain)?.wallet ?? '';
-  const hot = { ethereum: walletOf('ethereum'), litecoin: walletOf('litecoin'), tron: walletOf('tron') };
-  await chains.fund(hot);
-  tell('the hot wallets were funded by ordinary transactions', ...Object.values(hot).filter((wallet) => wallet !== ''));
+  const walletOf = (chain: string): Wallet =>
+    wallets.find((row: Wallet & { chain: string }) => row.chain === chain) ?? { wallet: '' };
+  const [ripple, stellar] = [walletOf('ripple'), walletOf('stellar')];
+  const [ethereum, litecoin, tron] = ['ethereum', 'litecoin', 'tron'].map((chain) => walletOf(chain).wallet);
+  await chains.fund({ ethereum: ethereum ?? '', litecoin: litecoin ?? '', tron: tron ?? '' });
+  if (chains.hasXrp) chains.xrp.fund(ripple.wallet, ripple.funding_tag ?? '');
+  if (chains.hasStellar) chains.stellar.open(stellar.wallet, stellar.funding_tag ?? '');
+  const funded = [ethereum, litecoin, tron, ripple.wallet, stellar.wallet].filter((wallet) => wallet);
+  tell('the hot wallets were funded by ordinary transactions', ...funded.map(String));
 
   const mining = new AbortController();
   const miner = (async () => {
@@ -168,6 +234,14 @@ async function demo(direction: Direction, chains: RealChains): Promise<void> {
     }
   })();
   try {
+    if (direction.isReady) {
+      for (let turn = 0; !direction.isReady(chains, stellar.wallet); turn += 1) {
+        if (turn > setupTimeoutMs / 200) throw new Error('the hot wallet did not set itself up');
+        await sleep(200);
+      }
+      chains.stellar.fund(stellar.wallet, stellar.funding_tag ?? '');
+      tell('the hot wallet set itself up, and has a trust line for the token');
+    }
     await exchange(direction, chains, rest, key);
   } finally {
     mining.abort();
@@ -186,9 +260,14 @@ async function exchange(direction: Direction, chains: RealChains, rest: string, 
   const answer = await fetch(`${rest}/partner/orders`, { method: 'POST', headers, body });
   let order = (await answer.json()) as Order;
   if (answer.status !== 201) throw new Error(`the order was refused: ${JSON.stringify(order)}`);
-  tell(`order ${order.short_id}: ${direction.title}`, `pay to ${order.deposit_address}`, `receive at ${recipient}`);
+  tell(
+    `order ${order.short_id}: ${direction.title}`,
+    `pay to ${order.deposit_address}${tagged(order)}`,
+    `receive at ${recipient}`,
+  );
+  const to = { address: order.deposit_address, tag: order.deposit_address_tag ?? null };
   const paidAt = performance.now();
-  const deposit = await direction.pay(chains, order.deposit_address, String(order.amount_from_expected));
+  const deposit = await direction.pay(chains, to, String(order.amount_from_expected));
   tell(`paid ${order.amount_from_expected} with a real transaction`, deposit);
   let shown = '';
   for (const deadline = Date.now() + orderTimeoutMs; !ends.includes(order.status); await sleep(100)) {
@@ -209,6 +288,10 @@ async function exchange(direction: Direction, chains: RealChains, rest: string, 
   );
 }
 
+function tagged({ deposit_address_tag: tag }: Order): string {
+  return tag ? `, with the tag ${tag}` : '';
+}
+
 async function main(): Promise<void> {
   const name = process.argv[2] ?? '';
   const direction = directions[name];
@@ -218,7 +301,9 @@ async function main(): Promise<void> {
     return;
   }
   if (findLitecoind() === null) throw new Error('litecoind is needed; on Debian: apt-get install litecoind');
-  const chains = await RealChains.start({}, { tron: name === 'tron' ? systemClock : undefined });
+  const clockOf = (one: string): typeof systemClock | undefined => (name === one ? systemClock : undefined);
+  const toStart = { tron: clockOf('tron'), xrp: clockOf('xrp'), stellar: clockOf('stellar') };
+  const chains = await RealChains.start({}, toStart);
   try {
     await demo(direction, chains);
   } finally {

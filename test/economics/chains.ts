@@ -23,7 +23,7 @@ export function paceOf(chain: string): { readonly blockSec: number; readonly con
   return chains.find(({ network }) => networkById(network)?.chain === chain) ?? { blockSec: 15, confirmations: 1 };
 }
 
-/** So many blocks follow a transaction: until it counts, and until its payout is final. */
+/** This many blocks follow a transaction: until it counts, and until its payout is final. */
 export function busyBlocks(chain: string): number {
   return paceOf(chain).confirmations + 4;
 }

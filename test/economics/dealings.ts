@@ -8,7 +8,7 @@ import type { MarketModel } from './market.ts';
 export interface WorldOptions {
   readonly seed: number;
   readonly market: MarketModel;
-  /** Settings of the gateway beside its defaults. */
+  /** Settings of the gateway that differ from its defaults. */
   readonly settings?: Readonly<Record<string, string>>;
   /** A migrated database; one of the world's own unless given. */
   readonly databaseUrl?: string;
@@ -29,9 +29,9 @@ export interface Wish {
   /** What the deposit is to be worth, in US dollars. */
   readonly usd: number;
   readonly rateType: RateType;
-  /** Where the payout goes; an address of its own unless given. */
+  /** Where the payout goes; a separate address unless given. */
   readonly recipient?: Recipient;
-  /** Where refunds go; an address of its own unless given. */
+  /** Where refunds go; a separate address unless given. */
   readonly refund?: Recipient;
 }
 

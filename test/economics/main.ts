@@ -101,7 +101,7 @@ async function main(): Promise<void> {
   );
   const outcomes: Outcome[] = [];
   const left = jobs.entries();
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     for (const [index, job] of left) {
       const percent = Math.round(job.options.market.volatility * 100);
       process.stderr.write(`${job.name} at ${percent} %: ${job.options.orders} orders\n`);
@@ -110,7 +110,7 @@ async function main(): Promise<void> {
       outcomes[index] = outcome;
     }
   };
-  await Promise.all(Array.from({ length: numberOf('processes', values.processes) }, lane));
+  await Promise.all(Array.from({ length: numberOf('processes', values.processes) }, worker));
   process.stdout.write(values.json ? `${JSON.stringify(outcomes)}\n` : renderReport(outcomes));
   if (!values.whole && !values.json) process.stdout.write(partsOf(names));
   process.exitCode = outcomes.every(isSound) ? 0 : 1;

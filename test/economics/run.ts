@@ -41,7 +41,7 @@ const stepsPerLine = 17_280;
 /** A result this near to its bound, in US dollars a day, is rounding. */
 const tolerance = 0.01;
 
-/** Lets the users of a strategy loose on a gateway of its own, and values what came of it. */
+/** Lets the users of a strategy loose on a separate gateway, and values what came of it. */
 export async function runStrategy(strategy: Strategy, options: RunOptions): Promise<Outcome> {
   const { market, seed, orders, days: mostDays, settings, databaseUrl, onProgress = () => {} } = options;
   const began = performance.now();

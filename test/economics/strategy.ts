@@ -38,7 +38,8 @@ export interface Strategy {
   /** Settings of its gateway that differ from the defaults. `--set` overrides them. */
   readonly settings?: Readonly<Record<string, string>>;
   /**
-   * How many partners make so many orders; the house's result is divided by them. One unless given.
+   * How many partners make this many orders; the house's result is divided by them. One unless
+   * given.
    */
   readonly partners?: (orders: number) => number;
   begin(world: World, orders: number): Promise<{ readonly actors: readonly Actor[]; readonly faults?: Faults }>;
@@ -77,7 +78,7 @@ function stepOf(ms: number): number {
   return Math.ceil(ms / (stepSec * 1000));
 }
 
-/** Decides in which steps orders are made, so many a day at random moments, until all are. */
+/** Decides in which steps orders are made, this many a day at random moments, until all are. */
 export class Arrivals {
   left: number;
   readonly #world: World;

@@ -41,7 +41,7 @@ const wallRestSec = 60;
 const ethereumChain = 'ethereum';
 
 /**
- * A whole gateway on the sandbox's chains and a clock of its own, in a market that moves. The
+ * A whole gateway on the sandbox's chains and a separate clock, in a market that moves. The
  * market moves first in each step, then users act, and then the gateway takes its turn.
  */
 export class World {
@@ -244,7 +244,7 @@ export class World {
     return account;
   }
 
-  /** So many accounts of one name, numbered. */
+  /** This many accounts of one name, numbered. */
   async accountsOf(name: string, count: number): Promise<Account[]> {
     const made: Account[] = [];
     for (let number = 1; number <= count; number++) made.push(await this.account(`${name} ${number}`));
@@ -256,7 +256,7 @@ export class World {
   }
 
   /**
-   * Creates an order as the public listener does, which admits so many a minute. Null when it is
+   * Creates an order as the public listener does, which admits this many a minute. Null when it is
    * refused.
    */
   async create(account: Account, wish: Wish): Promise<MadeOrder | null> {

@@ -73,7 +73,7 @@ interface Cell {
   readonly faults: string[];
 }
 
-const lanes = 4;
+const workers = 4;
 const isThorough = process.env.CRASH_MATRIX_PASSINGS === 'all';
 /**
  * Deposits are seen twice, in the mempool and in a block; at all others the first passing is the
@@ -335,7 +335,7 @@ async function endChild(child: SettlingChild): Promise<void> {
 }
 
 /**
- * A lane's process that goes on where others were killed. It starts a gateway of its own on each
+ * A worker's process that goes on where others were killed. It starts a separate gateway on each
  * database.
  */
 interface Survivor {
@@ -382,12 +382,12 @@ async function run(cell: Cell, survivor: Survivor): Promise<void> {
 
 async function runLanes(queue: readonly Cell[]): Promise<void> {
   const left = queue.values();
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     const survivor: Survivor = { child: null };
     for (const cell of left) await run(cell, survivor);
     if (survivor.child) await endChild(survivor.child);
   };
-  await Promise.all(Array.from({ length: lanes }, lane));
+  await Promise.all(Array.from({ length: workers }, worker));
 }
 
 /** The matrix, a row for each crash point of each scenario. */

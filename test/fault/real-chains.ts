@@ -1,4 +1,4 @@
-// Orders between an Ethereum, a Litecoin and a simulated Tron while workers and the signer are
+// Orders between an Ethereum, a Litecoin and simulated others while workers and the signer are
 // killed and the chains reorganise; then what the chains say of every recipient. Usage:
 // npm run torture -- chains --help
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,21 +6,27 @@ import { systemClock } from '../../src/base/clock.ts';
 import { Big, floorTo, formatDecimal, toUnits } from '../../src/base/money.ts';
 import { findLitecoind } from '../support/chains/litecoind.ts';
 import { RealChains } from '../support/chains/real-chains.ts';
-import { type RoughChain, RoughEthereum, RoughLitecoin, RoughTron } from '../support/chains/rough-chains.ts';
+import {
+  type RoughChain,
+  RoughEthereum,
+  RoughLitecoin,
+  RoughStellar,
+  RoughTron,
+  RoughXrp,
+} from '../support/chains/rough-chains.ts';
 import { readArguments, shown } from '../support/faults/arguments.ts';
 import { type Place, Torture, type TortureOrder, type Verdict } from '../support/faults/torture.ts';
 import { Dice } from '../support/gateway/dice.ts';
 
 const help = `Usage: npm run torture -- chains [options]
 
-  --orders <n>         orders each way: half of all orders, in turn between two of the three chains (100)
+  --orders <n>         orders each way: half of all orders, in turn between two of the five chains (100)
   --seed <n>           seed of every choice; a random one unless given
   --kill-every-ms <n>  a worker is killed about so often, and the signer every third time; 0 for never (4000)
   --keep               keep the folder with the database and the logs
 
-Starts anvil, litecoind, two nodes of a simulated Tron, PostgreSQL, a signer, two workers and an
-api process from dist. Needs litecoind (Debian: apt-get
-install litecoind). The last line holds the figures. Exit code: 0 when nothing was lost, paid twice or paid wrongly.
+Starts anvil, litecoind, two nodes each of a simulated Tron, XRP Ledger and Stellar, PostgreSQL, a signer, two workers
+and an api process from dist. Needs litecoind (Debian: apt-get install litecoind). The last line holds the figures. Exit code: 0 when nothing was lost, paid twice or paid wrongly.
 `;
 
 const {
@@ -34,7 +40,7 @@ if (findLitecoind() === null) throw new Error('litecoind is needed; on Debian: a
 
 const windowSec = 30;
 const createEveryMs = 150;
-const blockMs = { ethereum: 500, litecoin: 700, tron: 600 } as const;
+const blockMs = { ethereum: 500, litecoin: 700, tron: 600, ripple: 1_100, stellar: 1_200 } as const;
 const reorgEveryMs = 2_500;
 const feeJumpEveryMs = 15_000;
 const silenceEveryMs = 12_000;
@@ -62,7 +68,7 @@ const behaviours = {
 } as const;
 type Behaviour = keyof typeof behaviours;
 
-type ChainName = 'ethereum' | 'litecoin' | 'tron';
+type ChainName = 'ethereum' | 'litecoin' | 'tron' | 'ripple' | 'stellar';
 
 /**
  * What orders are made of, as the gateway lists it. Amounts are decimal text in the coin's units.
@@ -83,6 +89,8 @@ interface Made extends TortureOrder {
   readonly recipient: string;
   readonly refund: string | null;
   readonly depositAddress: string;
+  /** Null where each order has a separate address. */
+  readonly depositTag: string | null;
   readonly amountFrom: string;
   readonly amountTo: string;
 }
@@ -103,13 +111,24 @@ const nodes = await RealChains.start(
     litecoin: { finality: confirmations, replace_after_sec: 10 },
     tron: { expire_after_sec: 300, fees_per_day: '1000000' },
   },
-  { tron: systemClock },
+  { tron: systemClock, xrp: systemClock, stellar: systemClock },
 );
 const chains: Readonly<Record<ChainName, RoughChain>> = {
   ethereum: await RoughEthereum.open(nodes.anvil, nodes.token),
   litecoin: await RoughLitecoin.open(nodes.litecoind),
   tron: new RoughTron(nodes.tron.chain),
+  ripple: new RoughXrp(nodes.xrp),
+  stellar: new RoughStellar(nodes.stellar),
 };
+type Fault = 429 | 503 | 'half';
+/** Chains of two nodes each, with how one of them is silenced and all are healed. */
+const twins = [nodes.tron, nodes.xrp, nodes.stellar].map((chain) => ({
+  silence: (index: number, transport: Fault) => {
+    const node = chain.nodes[index];
+    if (node) node.faults = { transport };
+  },
+  heal: () => chain.heal(),
+}));
 const counts = { kills: 0, signer_kills: 0, reorgs: 0 };
 const torture = await Torture.open<Made>({
   name: 'chains',
@@ -133,10 +152,15 @@ await signer.ready();
 const hot = await torture.prepare(async ({ settlement }) => {
   const walletOf = async (chain: ChainName): Promise<string> =>
     (await settlement?.adapters.get(chain)?.hotWallet())?.address ?? '';
+  const tagOf = async (chain: ChainName): Promise<string> =>
+    (await settlement?.adapters.get(chain)?.hotWallet())?.tag ?? '';
   return {
     ethereum: await walletOf('ethereum'),
     litecoin: await walletOf('litecoin'),
     tron: await walletOf('tron'),
+    ripple: await walletOf('ripple'),
+    stellar: await walletOf('stellar'),
+    tags: { ripple: await tagOf('ripple'), stellar: await tagOf('stellar') },
   };
 });
 
@@ -158,7 +182,9 @@ const litecoin = await assetOf('LTC', 'LTC', 'litecoin');
 const tronCoin = await assetOf('TRX', 'TRX', 'tron');
 // The gateway knows the contract by the file of networks.
 const tronToken = { ...(await assetOf('USDT', 'TRC20', 'tron')), contract: nodes.tron.token };
-const assets = [ether, token, litecoin, tronCoin, tronToken] as const;
+const xrp = await assetOf('XRP', 'XRP', 'ripple');
+const lumens = await assetOf('XLM', 'XLM', 'stellar');
+const assets = [ether, token, litecoin, tronCoin, tronToken, xrp, lumens] as const;
 /** What orders exchange, in turn. No pair has one coin on both sides. */
 const routes: readonly (readonly [from: readonly Asset[], to: readonly Asset[]])[] = [
   [[ether, token], [litecoin]],
@@ -167,10 +193,19 @@ const routes: readonly (readonly [from: readonly Asset[], to: readonly Asset[]])
   [[litecoin], [ether, token]],
   [[tronCoin, tronToken], [litecoin]],
   [[ether], [tronCoin, tronToken]],
+  [[xrp], [litecoin]],
+  [[litecoin], [xrp, lumens]],
+  [[lumens], [ether]],
+  [
+    [ether, token],
+    [xrp, lumens],
+  ],
 ];
 
 await nodes.fund(hot);
-// So many payments can be made between two blocks.
+nodes.xrp.fund(hot.ripple, hot.tags.ripple);
+nodes.stellar.open(hot.stellar, hot.tags.stellar);
+// This many payments can be made between two blocks.
 for (let output = 0; output < 15; output += 1) await nodes.litecoind.pay(hot.litecoin, 20n * 10n ** 8n);
 for (let block = 0; block < 5; block += 1) await nodes.mine();
 await torture.start(2);
@@ -211,6 +246,7 @@ async function createOrder(index: number, dice: Dice): Promise<void> {
     recipient,
     refund,
     depositAddress: reply.deposit_address,
+    depositTag: reply.deposit_address_tag ?? null,
     amountFrom: reply.amount_from_expected,
     amountTo: reply.amount_to_expected,
   };
@@ -233,8 +269,9 @@ async function createOrder(index: number, dice: Dice): Promise<void> {
       plan(early, expected);
       return plan(early + later, expected.times(place < 0.5 ? '1' : part));
     case 'wrong coin': {
-      const asset = assets.find((other) => other.chain === from.chain && other !== from) ?? litecoin;
-      return plan(early, new Big(asset.minAmount).times('1.2'), { asset });
+      const asset = assets.find((other) => other.chain === from.chain && other !== from);
+      // A chain with one coin here has no wrong one.
+      return asset ? plan(early, new Big(asset.minAmount).times('1.2'), { asset }) : plan(early, expected);
     }
     case 'late':
       return plan(windowSec * 1000 + 1_000 + place * 10_000, expected);
@@ -255,7 +292,7 @@ function payLater(
   const amount = formatDecimal(floorTo(value, asset.decimals));
   torture.payLater(afterMs, async () => {
     const units = toUnits(amount, asset.decimals);
-    const txid = await chains[asset.chain].pay(order.depositAddress, units, asset.contract);
+    const txid = await chains[asset.chain].pay(order.depositAddress, units, asset.contract, order.depositTag);
     sent.push({ order, asset, amount, txid, isToVanish });
   });
 }
@@ -292,7 +329,7 @@ async function killProcesses(): Promise<void> {
 async function reorganise(): Promise<void> {
   const dice = new Dice(seed + 2);
   await torture.often(reorgEveryMs, dice, async () => {
-    const name = dice.pick(['ethereum', 'litecoin', 'tron'] as const);
+    const name = dice.pick(['ethereum', 'litecoin', 'tron', 'ripple', 'stellar'] as const);
     const depth = dice.chance(0.5) ? 1 : maxReorg;
     // What the hot wallet sent may be gone from the node, so that it must be sent again.
     const forgets = name !== 'litecoin' && dice.chance(0.4) ? hot[name] : null;
@@ -323,16 +360,16 @@ async function raiseFees(): Promise<void> {
   );
 }
 
-/** One of the two nodes of Tron gives no answer for a while. Nothing is final meanwhile. */
+/** One of two nodes of a chain gives no answer for a while. Nothing is final there meanwhile. */
 async function silenceNodes(): Promise<void> {
   const dice = new Dice(seed + 5);
   await torture.often(silenceEveryMs, dice, async () => {
-    const node = dice.pick(nodes.tron.nodes);
-    node.faults = { transport: dice.pick([429, 'busy', 'half'] as const) };
+    const one = dice.pick(twins);
+    one.silence(dice.chance(0.5) ? 0 : 1, dice.pick([429, 503, 'half'] as const));
     await sleep(dice.between(500, 4_000));
-    nodes.tron.heal();
+    one.heal();
   });
-  nodes.tron.heal();
+  for (const one of twins) one.heal();
 }
 
 async function mine(name: ChainName): Promise<void> {
@@ -481,7 +518,7 @@ async function paymentsMade(): Promise<Record<string, number>> {
   return Object.fromEntries(made.map(({ name, count }) => [name, count]));
 }
 
-const mining = [mine('ethereum'), mine('litecoin'), mine('tron')];
+const mining = (Object.keys(chains) as ChainName[]).map(mine);
 await torture.run({
   orders: orderCount,
   createEveryMs,

@@ -129,7 +129,7 @@ const { made, workers } = torture;
 torture.say(`seed ${seed}, ${orderCount} orders, ${workerCount} workers, in ${torture.folder}`);
 await torture.prepare(() => {});
 
-const orm = await createOrm({ url: torture.databaseUrl, poolSize: 10 });
+const orm = await createOrm({ url: torture.databaseUrl, poolSize: 10, statementTimeoutMs: 0 });
 const sandbox = new SandboxChain({ orm, clock: systemClock, rules });
 const currencies = await new CurrencyService(orm, systemClock).list();
 await torture.rows(`update api_key set scopes = array_append(scopes, 'orders:manage')`);
@@ -329,7 +329,7 @@ async function cancelOrders(): Promise<void> {
   });
 }
 
-/** Answers questions, most of them, beside their deadline, until the gateway stops. */
+/** Answers questions, most of them, near their deadline, until the gateway stops. */
 async function answerQuestions(isOver: () => boolean): Promise<void> {
   const dice = new Dice(seed + 4);
   for (; !isOver(); await sleep(answerEveryMs)) {

@@ -103,7 +103,7 @@ export class Attempts {
   readonly #keys: FuzzKeys;
   readonly #currencies: readonly FuzzCurrency[];
   readonly #orders: KnownOrder[] = [];
-  /** Orders that nothing else asks for, as requests run beside each other. */
+  /** Orders that nothing else asks for, as requests run concurrently. */
   readonly #cancellable: KnownOrder[] = [];
   /** Lists that are read page by page. */
   readonly #lists: { readonly query: string; cursor: string | null }[] = [

@@ -11,7 +11,7 @@ credits what the chain says and nothing else.
   --seed <n>         seed of the first; the others follow it; a random one unless given
 `;
 
-/** Runs the tests of hostile chains on so many seeds. Returns the exit code. */
+/** Runs the tests of hostile chains on this many seeds. Returns the exit code. */
 export async function fuzzChains(): Promise<number> {
   process.argv.splice(process.argv.indexOf('--chains'), 1);
   const { runs, seed } = readArguments(help, { runs: 20 });

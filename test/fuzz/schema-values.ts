@@ -6,6 +6,7 @@ export interface Schema {
   readonly enum?: readonly string[];
   /** A schema that this one extends, or conditions on the members of an object. */
   readonly allOf?: readonly Schema[];
+  readonly anyOf?: readonly Schema[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   /** A schema for members of any name. */
@@ -79,7 +80,8 @@ export class SchemaValues {
 
   /** A value that the schema allows, as JSON text. */
   valid(schema: Schema): string {
-    const { allOf, enum: choices, minimum = 0, maximum = 100 } = schema;
+    const { allOf, anyOf, enum: choices, minimum = 0, maximum = 100 } = schema;
+    if (anyOf) return this.valid(this.#dice.pick(anyOf));
     if (allOf?.[0] && !allOf[0].if) return this.valid(allOf[0]);
     if (choices) return JSON.stringify(this.#dice.pick(choices));
     switch (this.#typeOf(schema)) {
@@ -114,7 +116,8 @@ export class SchemaValues {
 
   /** A value that the schema refuses for one reason, as JSON text. */
   wrong(schema: Schema): Wrong {
-    const { allOf, enum: choices, maxLength, minLength = 0, exclusiveMinimum, minimum } = schema;
+    const { allOf, anyOf, enum: choices, maxLength, minLength = 0, exclusiveMinimum, minimum } = schema;
+    if (anyOf) return this.wrong(this.#dice.pick(anyOf));
     if (allOf?.[0] && !allOf[0].if) return this.wrong(allOf[0]);
     const type = this.#typeOf(schema);
     const ways: (() => Wrong)[] = [() => this.#wrongType(type)];
@@ -210,22 +213,29 @@ export class SchemaValues {
   }
 
   /**
-   * Text of one class of characters, of which there may be several ways: `^[0-9A-Fa-f]{64}$`,
-   * `^[a-z]{1,9}$|^"[a-z]{1,9}"$`.
+   * Text that a pattern of classes, groups of ways and literal characters allows:
+   * `^[0-9A-Fa-f]{64}$`, `^[a-z]{1,9}$|^"[a-z]{1,9}"$`, `^20[0-9]{2}-(0[1-9]|1[0-2])$`.
    */
   #matching(pattern: string): string {
-    const way = this.#dice.pick(pattern.split('|'));
-    const [, quote = '', set, low, high = low] = /^\^("?)(\[[^\]]+\])\{(\d+)(?:,(\d+))?\}"?\$$/.exec(way) ?? [];
-    if (set === undefined) throw new Error(`no text for the pattern ${pattern}`);
-    const belongs = new RegExp(set);
-    const letters = Array.from({ length: 0x7f }, (_, code) => String.fromCharCode(code)).filter((one) =>
-      belongs.test(one),
-    );
-    const length = Math.floor(this.#dice.between(Number(low), Number(high) + 1));
-    const text = Array.from({ length }, () => this.#dice.pick(letters)).join('');
-    return `${quote}${text}${quote}`;
+    const ways = pattern.split(/\|(?![^(]*\))/);
+    const way = this.#dice.pick(ways).replace(/^\^|\$$/g, '');
+    const parts = way.matchAll(/(?:\[((?:[^\]\\]|\\.)+)\]|\(([^()]+)\)|([^\\[\](){}.*+?]))(?:\{(\d+)(?:,(\d+))?\})?/g);
+    let end = 0;
+    let text = '';
+    for (const { 0: whole, 1: set, 2: group, 3: literal = '', 4: low = '1', 5: high = low, index } of parts) {
+      if (index !== end) break;
+      end = index + whole.length;
+      const length = Math.floor(this.#dice.between(Number(low), Number(high) + 1));
+      const letters = set === undefined ? [literal] : ascii.filter((one) => new RegExp(`[${set}]`).test(one));
+      const one = (): string => (group === undefined ? this.#dice.pick(letters) : this.#matching(group));
+      text += Array.from({ length }, one).join('');
+    }
+    if (end !== way.length) throw new Error(`no text for the pattern ${pattern}`);
+    return text;
   }
 }
+
+const ascii = Array.from({ length: 0x7f }, (_, code) => String.fromCharCode(code));
 
 /** Every member that an object must have in some case. */
 function requiredOf({ required = [], oneOf = [], allOf = [] }: Schema): readonly string[] {

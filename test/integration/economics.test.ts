@@ -27,7 +27,7 @@ async function run(name: string, orders: number): Promise<Outcome> {
 }
 
 describe('the market model', () => {
-  /** Prices of BTC over so many days. */
+  /** Prices of BTC over this many days. */
   const path = (model: MarketModel, seed: number, days: number): number[] => {
     const clock = new TestClock();
     const prices = new Market(clock, model, seed);
@@ -42,7 +42,7 @@ describe('the market model', () => {
     expect(path(market, 3, 0.1).join()).not.toBe(path(market, 4, 0.1).join());
   });
 
-  it('moves by its yearly volatility, and by its jumps beside that', () => {
+  it('moves by its yearly volatility, and by its jumps in addition', () => {
     const deviationOf = (model: MarketModel): number => {
       const prices = path(model, 5, 2);
       const squares = prices.slice(1).map((price, index) => Math.log(price / (prices[index] ?? price)) ** 2);
@@ -50,7 +50,7 @@ describe('the market model', () => {
       return Math.sqrt((perStep * 365 * 86_400) / stepSec);
     };
     expect(deviationOf({ ...market, jumpsPerDay: 0 })).toBeCloseTo(0.6, 1);
-    // 40 jumps a day of 2 %, a quarter of them of this coin: a variance of 1.46 a year beside that
+    // 40 jumps a day of 2 %, a quarter of them of this coin: a variance of 1.46 a year in addition
     // of 0.36.
     expect(deviationOf({ ...market, jumpsPerDay: 40 })).toBeGreaterThan(1.1);
     expect(deviationOf({ ...market, jumpsPerDay: 40 })).toBeLessThan(1.6);

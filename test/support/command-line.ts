@@ -1,5 +1,7 @@
 // Command lines of benchmarks and tortures.
 
+const largest = 9_999_999_999;
+
 /**
  * Reads an option as a whole number. For anything that is not one from `least` on it says so and
  * ends the program.
@@ -18,9 +20,11 @@ export function wholeNumbers<Name extends string>(options: Readonly<Record<Name,
 }
 
 function checked(name: string, text: string, least: number): number {
-  const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= least) return value;
-  process.stderr.write(`--${name} '${text}' is not a whole number from ${least}; see --help\n`);
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= least && value <= largest) return value;
+  const fault =
+    value > largest ? `is too large: the largest value is ${largest}` : `is not a whole number from ${least}`;
+  process.stderr.write(`--${name} '${text}' ${fault}; see --help\n`);
   process.exit(2);
 }
 

@@ -75,9 +75,15 @@ const statusKinds: Readonly<Record<number, string>> = {
 /** Where the operations of the cabinet's API are. */
 const base = '/cabinet/api';
 
-/** The address of an operation. Path parameters stand in braces. */
+/** The method and the path of an operation. */
+function placeOf(name: Operation): [method: string, path: string] {
+  const [method = '', path = ''] = places[name].split(' ');
+  return [method, path];
+}
+
+/** The address of an operation. Path parameters are in braces. */
 export function addressOf(name: Operation, path: Readonly<Record<string, string>> = {}, query: object = {}): string {
-  const place = places[name].path.replace(/\{(\w+)\}/g, (_found, part: string) => encodeURIComponent(path[part] ?? ''));
+  const place = placeOf(name)[1].replace(/\{(\w+)\}/g, (_found, part: string) => encodeURIComponent(path[part] ?? ''));
   const given = Object.entries(query)
     .filter(([, value]) => value !== undefined && value !== '')
     .map(([part, value]) => [part, String(value)]);
@@ -91,7 +97,7 @@ async function once<Name extends Operation>(
   asked: Asked<Name>,
   confirmation: string | null = null,
 ): Promise<Answer<Name>> {
-  const { method } = places[name];
+  const [method] = placeOf(name);
   const { body, path, query, signal, isBackground, idempotencyKey } = asked as Sent;
   const response = await fetch(addressOf(name, path, query), {
     method,
@@ -168,7 +174,7 @@ async function confirmationOf(operation: Schemas['ConfirmedOperation'], asked: o
   const { body, path, query } = asked as Sent;
   const { askPasskey, requestDigest } = await import('./webauthn.ts');
   const address = addressOf(operation, path, query);
-  const digest = await requestDigest(places[operation].method, address, body === undefined ? '' : JSON.stringify(body));
+  const digest = await requestDigest(placeOf(operation)[0], address, body === undefined ? '' : JSON.stringify(body));
   const { options } = await once('beginConfirmation', { body: { operation, request_digest: digest } });
   const credential = await askPasskey(options);
   return (await once('confirm', { body: { credential } })).confirmation;

@@ -65,6 +65,8 @@ const operations: Readonly<Record<string, string>> = {
   changeWebhook: 'Changed a webhook endpoint',
   deleteWebhook: 'Removed a webhook endpoint',
   rotateWebhookSecret: 'Made a new signing secret',
+  testWebhook: 'Tested a webhook endpoint',
+  replayWebhook: 'Replayed webhook events',
   answerOrder: 'Answered what to do with a deposit',
 };
 

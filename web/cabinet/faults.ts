@@ -10,7 +10,7 @@ const wayFaults: Readonly<Record<string, string>> = {
 };
 
 /**
- * What is wrong with an action, for its form. A fault whose field the form has stands there alone.
+ * What is wrong with an action, for its form. A fault whose field the form has is shown only there.
  *
  * @param values What was typed, by field. The form keeps it.
  */

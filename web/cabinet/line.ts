@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 import { GatewayError } from '../ui/failure.ts';
 
-/** What stands between the pages and the gateway at present. */
+/** What keeps the pages from the gateway at present. */
 export interface LineState {
   /** Whether the session has ended under an open page. */
   readonly isSignedOut: boolean;
@@ -17,7 +17,7 @@ function become(next: Partial<LineState>): void {
   for (const listener of listeners) listener();
 }
 
-/** What stands between the pages and the gateway; renders again as it changes. */
+/** What keeps the pages from the gateway; renders again as it changes. */
 export function useLine(): LineState {
   return useSyncExternalStore(
     (listener) => {

@@ -30,8 +30,8 @@ const ends: ReadonlySet<string> = new Set(['completed', 'expired', 'refunded', '
 const passing: ReadonlySet<string> = new Set(['mempool', 'confirming', 'pending', 'sent']);
 
 /**
- * Whether an order is to change by itself. One that has ended may still get a deposit, ask about it
- * and return it.
+ * Whether an order will change without action. One that has ended may still get a deposit, ask
+ * about it and return it.
  */
 export function isUnderWay(
   order: Pick<WholeOrder, 'status' | 'action_required'> & {

@@ -122,7 +122,7 @@ export function OrderLink({ id, shortId }: { id: string; shortId: string }): Rea
   );
 }
 
-/** A choice of how long an old key or secret goes on beside the new one. */
+/** A choice of how long an old key or secret stays valid next to the new one. */
 export const overlapField = (name: 'old_key_hours' | 'old_secret_hours'): FormField => ({
   name,
   label: 'The old one ends',
@@ -137,3 +137,14 @@ export const overlapField = (name: 'old_key_hours' | 'old_secret_hours'): FormFi
   ],
   hint: 'Until then both work, so that you can change over without a gap.',
 });
+
+/**
+ * Returns the secret of what was made now.
+ *
+ * @throws GatewayError when an earlier request made it, whose answer was lost.
+ */
+export function madeNow(secret: string | null, what: string): string {
+  if (secret !== null) return secret;
+  const text = `${what} was made by the first try, and what it answered is shown once. End it, and make another one`;
+  throw new GatewayError('conflict', text);
+}

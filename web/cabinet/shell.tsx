@@ -29,7 +29,7 @@ const places: readonly Place[] = [
   { to: '/team', name: 'Team', icon: 'partners', key: 't', right: 'team:read' },
 ];
 
-/** The frame of all pages: navigation, keys, and what stands between the page and the gateway. */
+/** The frame of all pages: navigation, keys, and what keeps the page from the gateway. */
 export function Shell(): ReactNode {
   return (
     <Session>

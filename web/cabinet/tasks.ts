@@ -9,7 +9,7 @@ export interface Step {
   readonly text: string;
   readonly detail: string;
   readonly tone: Tone;
-  readonly to: '/orders' | '/keys' | '/webhooks' | '/team' | '/me';
+  readonly to: '/orders' | '/keys' | '/webhooks' | '/team' | '/statements' | '/me';
   readonly link: string;
   /** What the way needs; null for everyone. */
   readonly right: Schemas['Right'] | null;
@@ -20,6 +20,14 @@ type Row = Omit<Step, 'code' | 'detail'> & { readonly detail: (count: number) =>
 const some = (one: string, many: string) => (count: number) => (count === 1 ? one : many.replace('%', String(count)));
 
 const rows: Readonly<Record<Code, Row>> = {
+  commission_address_waiting: {
+    text: 'Address changes',
+    detail: () => 'A new address for your commission waits. Cancel it if it is not yours.',
+    tone: 'bad',
+    to: '/statements',
+    link: 'Statements',
+    right: 'statements:read',
+  },
   orders_ask: {
     text: 'Decide',
     detail: some('An order waits for your decision.', '% orders wait for your decision.'),

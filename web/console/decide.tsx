@@ -14,12 +14,13 @@ export interface ProposalView {
   readonly tag: string | null;
   readonly price: string | null;
   readonly proposedAt: string;
+  readonly approvableFrom: string | null;
   readonly proposedBy: { readonly id: string; readonly email: string };
 }
 
 /** What a member may decide about a proposal: its own may only be withdrawn. */
 export function decisionsOf(
-  { id, action, proposedBy }: ProposalView,
+  { id, action, approvableFrom, proposedBy }: ProposalView,
   member: { readonly id: string },
   may: (permission: string) => boolean,
 ): readonly (Action | null)[] {
@@ -33,6 +34,7 @@ export function decisionsOf(
           name: 'Approve',
           icon: 'check',
           title: `Approve: ${name}`,
+          notBefore: approvableFrom,
           about: `It is carried out at once. ${proposedBy.email} proposed it.`,
           run: ({ reason = '' }) => send(ApproveActionDocument, { id, reason }),
         },

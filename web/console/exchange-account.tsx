@@ -118,7 +118,7 @@ function useProposed() {
 function accepting(entry: Entry, rest: string): Action {
   return {
     name: 'Accept the rest',
-    title: 'Accept what is left of a transfer',
+    title: 'Accept the rest of a transfer',
     about: `${rest} are still in transit by the books. They become a cost, and the transfer ends. Wait while the exchange may still correct it.`,
     needsSecond: true,
     run: ({ reason = '' }) => send(ClassifyEntryDocument, { ...entry, class: 'COST', reason }),
@@ -261,7 +261,10 @@ function stateOf({ openedAt }: Account, { difference, differing }: Balance): rea
   return differing < lasting ? ['warn', 'Differs once'] : ['bad', 'Differs'];
 }
 
-/** @param props.hasUnbooked A movement of the coin is not in the books. It may be the difference, so it comes first. */
+/**
+ * @param props.hasUnbooked A movement of the coin is not in the books. It may be the difference, so
+ *   it comes first.
+ */
 function CoinRow(props: { balance: Balance; account: Account; hasUnbooked: boolean }): ReactNode {
   const { balance, account, hasUnbooked } = props;
   const { coin, total, free, booked, inFlight, difference } = balance;
@@ -403,7 +406,7 @@ function plain(txid: string): string {
   return txid.toLowerCase().replace(/^0x/, '');
 }
 
-/** The transaction that the exchange names, and those that arrived by another one. */
+/** The transaction that the exchange names, and the coins that arrived by another one. */
 function Transactions({ transfer: { movement, explorerUrl, arrivals } }: { transfer: Transfer }): ReactNode {
   const { txid, isInternal } = movement;
   const others = arrivals.filter((arrival) => txid === null || plain(arrival.txid) !== plain(txid));

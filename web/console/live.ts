@@ -9,7 +9,7 @@ import {
   type OrderMovesSubscription,
 } from './generated/graphql.ts';
 
-/** How current the pages are: told of each move, connecting, or asking from time to time. */
+/** How current the pages are: notified of each move, connecting, or polling. */
 export type LiveState = 'live' | 'connecting' | 'polling';
 
 type Move = OrderMovesSubscription['orderChanged'];
@@ -84,7 +84,7 @@ function onAttention(): void {
 
 /**
  * Connects to the live changes for as long as the page is open. A connection that was lost begins
- * again by itself. Moves during the gap are lost, so everything is asked again after each one.
+ * automatically. Moves during the gap are lost, so everything is asked again after each one.
  */
 export function startLive(): void {
   const address = new URL('/graphql', location.href);

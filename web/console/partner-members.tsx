@@ -31,7 +31,7 @@ export function PartnerMembers({ partner }: { partner: PartnerView }): ReactNode
     name: 'Invite',
     icon: 'plus',
     title: `Invite to the cabinet of ${name}`,
-    about: 'The link works once, within 72 hours. Whoever opens it makes a passkey and becomes the member.',
+    about: 'The link works once, within 72 hours. The person who opens it makes a passkey and becomes the member.',
     fields: [
       { name: 'name', label: 'Name of the person' },
       {

@@ -42,7 +42,7 @@ const atExchange = new Set<AttentionKind>([
   'TRANSFER_UNKNOWN',
 ]);
 
-/** Items that staff must look at, each with the way to its subject and the member who works on it. */
+/** Items that staff must look at, each with a link to its subject and the member who has it. */
 export function AttentionQueue({ items, canAct }: { items: readonly Item[]; canAct?: boolean }): ReactNode {
   const may = useMay();
   const members = useQuery({

@@ -5,7 +5,7 @@ import { Dialog, Form, type FormFaults, type FormField } from '../ui/dialog.tsx'
 import { faultsOf, GatewayError } from '../ui/failure.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { PageButtons, statuses } from '../ui/page.tsx';
-import { Copy, Notice, useNow } from '../ui/parts.tsx';
+import { Copy, Notice, Time, useNow } from '../ui/parts.tsx';
 import { ask } from './api.ts';
 import type { OrderStatus, TypedDocumentString } from './generated/graphql.ts';
 import { periodUntil } from './period.ts';
@@ -45,6 +45,8 @@ export interface Action<Result = unknown> {
   readonly title: string;
   readonly about: ReactNode;
   readonly fields?: readonly FormField[];
+  /** The moment until which the server refuses it. Until then its button is disabled. */
+  readonly notBefore?: string | null;
   /** Whether another member must approve it before it happens. */
   readonly needsSecond?: boolean;
   readonly isDangerous?: boolean;
@@ -79,9 +81,9 @@ export function wholeNumbers<Name extends string>(
   const entries = names.map((name) => {
     const text = (values[name] ?? '').trim();
     if (text === '') return [name, null];
-    if (!/^\d+$/.test(text) || Number(text) > mostWhole) {
-      faults.push({ field: name, detail: `'${text}' is no whole number like 600` });
-    }
+    if (!/^\d+$/.test(text)) faults.push({ field: name, detail: `'${text}' is no whole number like 600` });
+    else if (Number(text) > mostWhole)
+      faults.push({ field: name, detail: `'${text}' is too large: at most ${mostWhole}` });
     return [name, Number(text)];
   });
   if (faults.length > 0) throw new GatewayError('invalid_value', 'write whole numbers in digits', { faults });
@@ -214,14 +216,25 @@ export function Actions(props: {
     () => () => setOpened((now) => (now && now.action === mine.current ? { ...now, isChanged: true } : now)),
     [setOpened, version],
   );
+  const now = useNow();
   return props.of.map((action) =>
-    action ? (
+    action && now < Date.parse(action.notBefore ?? '') ? (
+      <span key={action.name} className="row tight">
+        <button type="button" className={`button ${props.small ? 'small' : ''}`} disabled>
+          {action.icon ? <Icon name={action.icon} /> : null}
+          {action.name}
+        </button>
+        <span className="muted small">
+          possible from <Time at={action.notBefore ?? ''} />
+        </span>
+      </span>
+    ) : action ? (
       <button
         key={action.name}
         type="button"
         className={`button ${props.small ? 'small' : ''}`}
         onClick={() => {
-          // A copy, so that each opening is a dialog of its own.
+          // A copy, so that each opening is a new dialog.
           const opened = { ...action };
           mine.current = opened;
           setOpened(() => ({ action: opened, isChanged: false }));

@@ -12,7 +12,17 @@ import { Session, useMay, useMember } from './session.tsx';
 import { ActionHost } from './shared.tsx';
 
 interface Place {
-  readonly to: '/' | '/orders' | '/attention' | '/partners' | '/money' | '/chains' | '/catalogue' | '/audit' | '/staff';
+  readonly to:
+    | '/'
+    | '/orders'
+    | '/attention'
+    | '/partners'
+    | '/commission'
+    | '/money'
+    | '/chains'
+    | '/catalogue'
+    | '/audit'
+    | '/staff';
   readonly name: string;
   readonly icon: IconName;
   /** Goes there after 'g'. */
@@ -25,6 +35,7 @@ const places: readonly Place[] = [
   { to: '/orders', name: 'Orders', icon: 'orders', key: 'o', permission: 'orders:read' },
   { to: '/attention', name: 'Attention', icon: 'attention', key: 'a', permission: 'orders:read' },
   { to: '/partners', name: 'Partners', icon: 'partners', key: 'p', permission: 'partners:read' },
+  { to: '/commission', name: 'Commission', icon: 'statements', key: 'k', permission: 'partners:read' },
   { to: '/money', name: 'Money', icon: 'money', key: 'm', permission: 'system:read' },
   { to: '/chains', name: 'Chains', icon: 'chains', key: 'c', permission: 'system:read' },
   { to: '/catalogue', name: 'Catalogue', icon: 'catalogue', key: 't', permission: 'currencies:read' },

@@ -25,7 +25,7 @@ export class GatewayError extends Error {
 /** Failures that pass by themselves. */
 const passing: ReadonlySet<string> = new Set(['offline', 'unavailable', 'rate_limited']);
 
-/** What a page says while it tries again by itself; null for a failure that lasts. */
+/** What a page says while it retries automatically; null for a failure that lasts. */
 export function passingText(error: unknown): string | null {
   if (!(error instanceof GatewayError) || !passing.has(error.kind)) return null;
   const { kind, retryAfterSec } = error;
@@ -36,7 +36,7 @@ export function passingText(error: unknown): string | null {
 }
 
 /**
- * A store of answers that asks again by itself after a failure that passes, and waits as long as
+ * A store of answers that retries automatically after a failure that passes, and waits as long as
  * the server says. `onSessionEnd` is called for an answer that asks for a session.
  */
 export function queryClient(onSessionEnd: () => void): QueryClient {

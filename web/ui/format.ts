@@ -37,7 +37,7 @@ export function compact(value: number): string {
   return Math.abs(value) >= 1_000 ? `${short(value / 1_000)}k` : short(value);
 }
 
-/** An amount with at most so many decimals; an ellipsis says that digits were cut. */
+/** An amount with at most this many decimals; an ellipsis says that digits were cut. */
 export function cut(amount: string, decimals = 8): string {
   const { sign, whole, fraction } = partsOf(amount);
   if (fraction.length <= decimals) return amount;

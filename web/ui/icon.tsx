@@ -47,7 +47,7 @@ const paths = {
 
 export type IconName = keyof typeof paths;
 
-/** A drawing that decorates a text; a control of an icon alone needs a label of its own. */
+/** A drawing that decorates a text; a control of an icon alone needs its own label. */
 export function Icon({ name }: { name: IconName }): ReactNode {
   return (
     <svg className="icon" viewBox="0 0 24 24" aria-hidden="true">

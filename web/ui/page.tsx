@@ -30,7 +30,7 @@ export function StatusBadge({ status }: { status: string }): ReactNode {
   return <Badge tone={tone}>{words(status)}</Badge>;
 }
 
-/** The title of a page, with its tools beside it. Names the window too. */
+/** The title of a page, with its tools next to it. Names the window too. */
 export function PageHead(props: {
   title: string;
   lead?: ReactNode;

@@ -177,7 +177,7 @@ export function Time({ at }: { at: string }): ReactNode {
   );
 }
 
-/** A time of so many seconds ago, or ahead, in its largest unit. The clock is up to five seconds behind. */
+/** A past or future time in its largest unit. The clock is up to five seconds behind. */
 function age(seconds: number): string {
   if (seconds <= -6) return `in ${duration(-seconds)}`;
   return seconds < 5 ? 'just now' : `${duration(seconds, 1)} ago`;
@@ -195,7 +195,7 @@ export function Ago({ at }: { at: string }): ReactNode {
   );
 }
 
-/** A share of a whole as a bar. The text beside it says the figures. */
+/** A share of a whole as a bar. The text next to it has the figures. */
 export function Meter({ share, tone = 'accent', label }: { share: number; tone?: Tone; label: string }): ReactNode {
   const width = Math.min(100, Math.max(0, share * 100));
   return (
@@ -207,7 +207,7 @@ export function Meter({ share, tone = 'accent', label }: { share: number; tone?:
   );
 }
 
-/** Tells of something beside the page's own content. */
+/** A notice next to the page's content. */
 export function Notice({
   tone = 'info',
   children,

@@ -9,7 +9,7 @@ export interface PlotPoint {
   readonly text: string;
   /** What it was at least and at most meanwhile, where that differs from the value. */
   readonly range?: readonly [lowest: number, highest: number] | null;
-  /** Values of dashed lines beside the series. */
+  /** Values of dashed lines in addition to the series. */
   readonly bounds?: readonly (number | null)[];
   /** Further cells of the table. */
   readonly more?: readonly string[];

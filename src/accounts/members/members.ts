@@ -47,7 +47,7 @@ export interface IssuedInvitation {
 }
 
 /** What the person who opens an invitation sees. */
-export interface OpenedInvitation {
+interface OpenedInvitation {
   readonly partnerName: string;
   readonly name: string;
   readonly role: MemberRole;
@@ -56,7 +56,7 @@ export interface OpenedInvitation {
   readonly options: object;
 }
 
-export interface MembersOptions {
+interface MembersOptions {
   readonly orm: MikroORM;
   readonly clock: Clock;
   readonly passkeys: Passkeys;
@@ -185,7 +185,10 @@ export class Members {
   async accept(
     token: string,
     { answer, passkeyName, origin }: { answer: unknown; passkeyName: string; origin: SessionOrigin },
-    onAccepted: (em: EntityManager, accepted: { memberId: string; name: string; isRecovery: boolean }) => Promise<void>,
+    onAccepted: (
+      em: EntityManager,
+      accepted: { memberId: string; partnerId: string; name: string; isRecovery: boolean },
+    ) => Promise<void>,
   ): Promise<{ readonly memberId: string; readonly secret: string }> {
     const { orm, clock, passkeys, sessions } = this.#options;
     const { id: subject, partner } = await this.#invitation(orm.em.fork(), token, false);
@@ -207,7 +210,7 @@ export class Members {
       await passkeys.store(em, memberId, passkey);
       await this.#endInvitations(em, { id: row.id });
       const secret = await sessions.start(memberId, origin, em);
-      await onAccepted(em, { memberId, name: row.name, isRecovery });
+      await onAccepted(em, { memberId, partnerId: partner.id, name: row.name, isRecovery });
       return { memberId, secret };
     });
   }

@@ -6,7 +6,7 @@ import { ApiKey } from '../partners/api-key.entity.ts';
 import { isAllowed, isLive } from '../partners/authenticator.ts';
 import type { IssuedKey, KeyOptions, PartnerService } from '../partners/partner-service.ts';
 
-export type KeyState = 'live' | 'expires' | 'expired' | 'revoked';
+type KeyState = 'live' | 'expires' | 'expired' | 'revoked';
 
 /** The state of a key at a moment. */
 export function keyState(key: Pick<ApiKey, 'revokedAt' | 'expiresAt'>, now: Date): KeyState {

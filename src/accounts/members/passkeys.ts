@@ -24,7 +24,7 @@ export const mostPasskeys = 10;
 const mostIdBytes = 1023;
 
 /** What a challenge is for. An answer to one purpose is refused for every other. */
-export type ChallengePurpose =
+type ChallengePurpose =
   | { readonly purpose: 'sign_in' }
   | { readonly purpose: 'invitation'; readonly subject: string }
   | { readonly purpose: 'passkey'; readonly subject: string }
@@ -45,7 +45,7 @@ export interface PasskeyUser {
 }
 
 /** A passkey that was proven, and is not stored yet. */
-export interface NewPasskey {
+interface NewPasskey {
   readonly credentialId: Buffer;
   readonly publicKey: Buffer;
   readonly counter: number;
@@ -53,7 +53,7 @@ export interface NewPasskey {
   readonly name: string;
 }
 
-export interface PasskeysOptions {
+interface PasskeysOptions {
   readonly orm: MikroORM;
   readonly clock: Clock;
   /** CABINET_URL: passkeys belong to its host. */
@@ -100,7 +100,7 @@ export class Passkeys {
 
   /**
    * Proves that a browser has made a passkey, which `store` then keeps. It is called before a
-   * transaction begins, as it takes the challenge out in a transaction of its own.
+   * transaction begins, as it takes the challenge out in a separate transaction.
    *
    * @throws AppError invalid_value for the name; passkey_refused for an answer to another
    *   challenge, of another site, or without verification of the user.
@@ -273,7 +273,7 @@ export class Passkeys {
   }
 
   /**
-   * Takes out the challenge that an answer names. That is a transaction of its own, so the
+   * Takes out the challenge that an answer names. That is a separate transaction, so the
    * challenge is gone even when the answer is then refused.
    */
   async #takeUp(

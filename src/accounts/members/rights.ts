@@ -17,10 +17,12 @@ export const rights = {
   'team:read': ['owner', 'developer', 'finance', 'viewer'],
   'team:write': ['owner'],
   'statements:read': ['owner', 'finance'],
+  // Money goes to the address.
+  'commission:write': ['owner'],
   'audit:read': ['owner'],
 } as const satisfies Record<string, readonly MemberRole[]>;
 
-export type Right = keyof typeof rights;
+type Right = keyof typeof rights;
 
 export function hasRight(role: MemberRole, right: Right): boolean {
   return (rights[right] as readonly MemberRole[]).includes(role);
@@ -91,9 +93,14 @@ const sharedRows = {
     auditedAs: 'deleteWebhook',
   },
   rotateWebhookSecret: { needs: 'webhooks:write', isConfirmed: true },
-  testWebhookEndpoint: { needs: 'webhooks:write', waitsElsewhere: true },
+  testWebhookEndpoint: { needs: 'webhooks:write', waitsElsewhere: true, auditedAs: 'testWebhook' },
   listWebhookDeliveries: { needs: 'webhooks:read' },
-  replayWebhookEvents: { needs: 'webhooks:write', waitsElsewhere: true },
+  replayWebhookEvents: { needs: 'webhooks:write', waitsElsewhere: true, auditedAs: 'replayWebhook' },
+  getCommissionBalance: { needs: 'statements:read' },
+  listCommissionEntries: { needs: 'statements:read' },
+  listStatements: { needs: 'statements:read' },
+  getStatement: { needs: 'statements:read' },
+  listOrderReport: { needs: 'statements:read' },
 } as const satisfies Readonly<Record<string, OperationRow>>;
 
 /** An operation of the partner contract that members may use. */
@@ -138,8 +145,9 @@ export const operationRows: Readonly<Record<MemberOperation, OperationRow>> = {
   // Ending a key must be quick when it was stolen.
   revokeKey: { needs: 'keys:write', endsAccess: true },
   setKeyNetworks: { needs: 'keys:write', isConfirmed: true },
-  listStatements: { needs: 'statements:read' },
-  getStatement: { needs: 'statements:read' },
-  getStatementCsv: { needs: 'statements:read' },
+  getCommissionAddresses: { needs: 'statements:read', endsAccess: true },
+  setCommissionAddress: { needs: 'commission:write', isConfirmed: true },
+  // Ending a request must be quick when it was a thief's.
+  cancelCommissionAddress: { needs: 'commission:write', endsAccess: true },
   listAudit: { needs: 'audit:read' },
 };

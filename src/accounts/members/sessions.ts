@@ -44,7 +44,7 @@ export interface SessionOrigin {
   readonly browser: string;
 }
 
-export interface SessionView extends SessionOrigin {
+interface SessionView extends SessionOrigin {
   readonly id: string;
   readonly createdAt: Date;
   readonly lastSeenAt: Date;

@@ -8,7 +8,7 @@ const dayMs = 24 * hourMs;
 const keptMs = 2 * dayMs;
 
 /** Requests with one key that were answered with a refusal in the last 24 hours. */
-export interface KeyRefusals {
+interface KeyRefusals {
   readonly keyId: string;
   /** Answers 400 to 499 but 429. */
   readonly refused: number;

@@ -1,6 +1,7 @@
 /**
  * The scopes of a key. Quotes need no key; `rates:read` makes them reflect the partner's pricing.
  * `orders:manage` changes orders that exist. `sandbox` plays the outside world of a sandbox.
+ * `reports:read` reads commission and completed orders.
  */
 export const keyScopes = [
   'orders:create',
@@ -9,6 +10,7 @@ export const keyScopes = [
   'orders:manage',
   'webhooks:manage',
   'sandbox',
+  'reports:read',
 ] as const;
 export type KeyScope = (typeof keyScopes)[number];
 

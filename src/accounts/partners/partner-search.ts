@@ -4,14 +4,14 @@ import { sql } from '../../base/db/sql.ts';
 import { AppError } from '../../base/errors.ts';
 import { Partner, type PartnerStatus } from './partner.entity.ts';
 
-export interface PartnerSearch {
+interface PartnerSearch {
   /** Text of the name, or the beginning of the id. Empty for all. */
   readonly search: string;
   /** Null for both. */
   readonly status: PartnerStatus | null;
   /** Whether the page is before the cursor. Its rows then come in the opposite order. */
   readonly backwards: boolean;
-  /** Id of the partner beside the page. Null for the first page. */
+  /** Id of the partner next to the page. Null for the first page. */
   readonly cursor: string | null;
   readonly limit: number;
 }

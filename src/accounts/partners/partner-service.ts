@@ -56,8 +56,8 @@ export interface KeyOptions {
   readonly defaultMarkupBps?: number | null;
 }
 
-/** What the gateway's settings give to a partner without terms of its own. */
-export interface GatewayTerms {
+/** What the gateway's settings give to a partner without its own terms. */
+interface GatewayTerms {
   /** Service fee on fixed orders as a fraction. */
   readonly feeRateFixed: string;
   readonly quoteHoldSec: number;
@@ -374,7 +374,7 @@ function checkedName(name: string): string {
   return trimmed;
 }
 
-/** Users read it, so that it must not hide or reorder what stands around it. */
+/** Users read it, so that it must not hide or reorder what surrounds it. */
 function checkedDisplayName(name: string | null): string | null {
   if (name === null) return null;
   const trimmed = name.trim();

@@ -18,7 +18,7 @@ const rows = {
 } as const satisfies Readonly<Record<RequestKind, readonly [OwnLimit | null, keyof Config]>>;
 
 /** The settings that limit the requests of partners. */
-export type RequestLimitSettings = Pick<Config, (typeof rows)[RequestKind][1]>;
+type RequestLimitSettings = Pick<Config, (typeof rows)[RequestKind][1]>;
 
 /** Requests of a kind that a partner may make each minute: its own limit, or the gateway's. */
 export function requestLimit(

@@ -25,7 +25,7 @@ const keyForm = new RegExp(
   `^((?:xp_live_|xp_test_|xs_)[0-9A-Za-z]{${idLength}})\\.([0-9A-Za-z]{${secretLength + checksumLength}})$`,
 );
 
-/** Generates a key of 256 random bits, with a checksum over all that stands before it. */
+/** Generates a key of 256 random bits, with a checksum over all that precedes it. */
 export function generateKey(prefix: KeyPrefix): ParsedKey {
   const keyId = prefix + randomText(idLength);
   const random = randomText(secretLength);

@@ -51,6 +51,15 @@ export async function requireApprover(
   }
 }
 
+/**
+ * From when one member may approve what the other proposed. Null where neither has a delay. The
+ * moment may be over.
+ */
+export function approvableFrom(approver: StaffMember, proposer: StaffMember): Date | null {
+  const delays = [approver, proposer].map(({ approvesFrom }) => approvesFrom).filter((from) => from !== null);
+  return delays.toSorted((one, other) => one.getTime() - other.getTime()).at(-1) ?? null;
+}
+
 function isNew({ approvesFrom }: StaffMember, now: Date): boolean {
   return approvesFrom !== null && approvesFrom > now;
 }

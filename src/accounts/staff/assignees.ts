@@ -1,6 +1,6 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { sql } from '../../base/db/sql.ts';
-import { AppError } from '../../base/errors.ts';
+import { AppError, notPossible } from '../../base/errors.ts';
 import { isActive } from './approvals.ts';
 import { isPermitted } from './permissions.ts';
 import { StaffMember, type StaffRole } from './staff-member.entity.ts';
@@ -110,8 +110,4 @@ async function holderOf(em: EntityManager, itemId: string): Promise<{ id: string
 function actedFirst(holder: { readonly email: string } | null): string {
   if (!holder) return 'another member acted first: no member works on this item now';
   return `another member acted first: ${holder.email} works on this item now`;
-}
-
-function notPossible(detail: string): AppError {
-  return new AppError('action_not_possible', detail);
 }

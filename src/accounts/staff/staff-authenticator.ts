@@ -19,7 +19,7 @@ export interface StaffCaller {
   readonly email: string;
   readonly role: StaffRole;
   /**
-   * A browser sends a session by itself. Only a session needs a check of the request's origin
+   * A browser sends a session automatically. Only a session needs a check of the request's origin
    * (CSRF).
    */
   readonly via: 'token' | 'session';

@@ -19,7 +19,7 @@ export interface IssuedToken {
 }
 
 /** A member with an enrolment code; null where members sign in at the identity provider. */
-export interface Enrolment {
+interface Enrolment {
   readonly member: StaffMember;
   readonly enrolmentCode: string | null;
 }
@@ -46,7 +46,7 @@ export class StaffService {
   }
 
   /**
-   * Creates a member with a token, in a transaction of its own. @throws AppError already_exists,
+   * Creates a member with a token, in a separate transaction. @throws AppError already_exists,
    * invalid_value
    */
   async create(email: string, role: StaffRole): Promise<IssuedToken> {
@@ -89,18 +89,6 @@ export class StaffService {
     const enrolmentCode = this.#giveCode(member);
     await persistNew(em, member);
     return { member, enrolmentCode };
-  }
-
-  /**
-   * Creates a member who signs in at the identity provider and has no token; `rotateToken` gives
-   * one.
-   *
-   * @throws AppError already_exists, invalid_value
-   */
-  async inviteWithoutToken(em: EntityManager, email: string, role: StaffRole): Promise<StaffMember> {
-    const member = await this.#newMember(em, email, role);
-    await persistNew(em, member);
-    return member;
   }
 
   /**
@@ -190,8 +178,8 @@ export class StaffService {
 
   /**
    * Makes the token of the member who owns an enrolment code. A code works once and for three days.
-   * The member's day without approvals begins anew, so that a stored code cannot be used to approve
-   * at once.
+   * The member's day without approvals starts again, so that a stored code cannot be used to
+   * approve at once.
    *
    * @returns null for a code that is unknown, used or expired.
    */

@@ -35,7 +35,7 @@ export interface SignInChecks {
 }
 
 /** An account at an identity provider. */
-export interface ProviderAccount {
+interface ProviderAccount {
   readonly issuer: string;
   readonly subject: string;
 }

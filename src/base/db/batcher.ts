@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts';
 import { isDatabaseAway, sqlState } from './database.ts';
 
-/** What a statement answers for an item that must be run again in a statement of its own. */
+/** What a statement answers for an item that must be run again in a separate statement. */
 export const runAlone: unique symbol = Symbol('runAlone');
 
 /** How large, how many and how late the batches of one kind may be. */
@@ -11,26 +11,26 @@ export interface BatchBounds {
   /** Bytes of one batch by `sizeOf`, 0 for each item unless given. A larger item goes alone. */
   readonly bytes: number;
   /**
-   * A batch that runs beside no other takes half of the items at hand, or this many if that is
-   * more. At hand are the items that wait, and as many as the last batch had, because its clients
+   * A batch that runs alone takes half of the available items, or this many if that is
+   * more. Available are the items that wait, and as many as the last batch had: its clients
    * come back. So the process works on one half while PostgreSQL works on the other.
    */
   readonly undivided: number;
   /** Batches that run at the same time. */
   readonly flights: number;
   /**
-   * When a batch runs beside another one: when so many items wait, or the oldest has waited so
-   * long. Small batches cost more for each item. A batch that waits for a lock delays others no
-   * longer than this.
+   * When a batch runs concurrently with another: when this many items wait, or the oldest has
+   * waited this long. Small batches cost more for each item. A batch that waits for a lock delays
+   * others no longer than this.
    */
-  readonly beside: { readonly items: number; readonly ms: number };
+  readonly concurrent: { readonly items: number; readonly ms: number };
   /** Items that wait. A further item is refused. */
   readonly waiting: number;
   /** How long an item waits before it is refused, in milliseconds. It has not been run then. */
   readonly waitMs: number;
 }
 
-export interface BatcherOptions<Item, Result> {
+interface BatcherOptions<Item, Result> {
   readonly bounds: BatchBounds;
   /**
    * Runs one batch as one transaction. Returns a result for each item, in the order of the items.
@@ -40,7 +40,10 @@ export interface BatcherOptions<Item, Result> {
   readonly sizeOf?: (item: Item) => number;
   /** Items of one key never run at the same time. Null for an item without a key. */
   readonly keyOf?: (item: Item) => string | null;
-  /** Told of each batch when it is sent: its items, and how long the first of them has waited. */
+  /**
+   * Called when a batch is sent, with its number of items, and how long the first of them has
+   * waited.
+   */
   readonly onBatch?: (items: number, waitedMs: number) => void;
 }
 
@@ -49,7 +52,7 @@ interface Waiting<Item, Result> {
   readonly key: string | null;
   readonly size: number;
   readonly sinceMs: number;
-  /** It was in a batch that failed, and is a batch of its own now. */
+  /** It was in a batch that failed, and is run alone now. */
   isAlone: boolean;
   resolve(result: Result): void;
   reject(error: unknown): void;
@@ -122,11 +125,11 @@ export class Batcher<Item, Result> {
   }
 
   #mayFly(): boolean {
-    const { flights, beside } = this.#options.bounds;
+    const { flights, concurrent } = this.#options.bounds;
     if (this.#flights === 0 || this.#flights >= flights) return this.#flights === 0;
     const [oldest] = this.#queue;
     if (!oldest) return false;
-    return this.#queue.length >= beside.items || performance.now() >= oldest.sinceMs + beside.ms;
+    return this.#queue.length >= concurrent.items || performance.now() >= oldest.sinceMs + concurrent.ms;
   }
 
   #sendAll(): void {
@@ -217,14 +220,14 @@ export class Batcher<Item, Result> {
     if (kept.length < this.#queue.length) this.#queue.splice(0, this.#queue.length, ...kept);
   }
 
-  /** While no batch ends: sends what may go beside it, and refuses what waits too long. */
+  /** While no batch ends: sends what may run concurrently, and refuses what waits too long. */
   #watch(): void {
     const [oldest] = this.#queue;
     if (!oldest) return;
-    const { flights, beside, waitMs } = this.#options.bounds;
+    const { flights, concurrent, waitMs } = this.#options.bounds;
     const now = performance.now();
-    const besideMs = oldest.sinceMs + beside.ms;
-    const atMs = this.#flights < flights && now < besideMs ? besideMs : oldest.sinceMs + waitMs;
+    const concurrentMs = oldest.sinceMs + concurrent.ms;
+    const atMs = this.#flights < flights && now < concurrentMs ? concurrentMs : oldest.sinceMs + waitMs;
     if (this.#watcher && this.#watcher.atMs <= atMs) return;
     clearTimeout(this.#watcher?.timer);
     const timer = setTimeout(

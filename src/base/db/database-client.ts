@@ -1,4 +1,5 @@
-import { Client, type ClientConfig, DatabaseError } from 'pg';
+import { type ClientConfig, DatabaseError } from 'pg';
+import { SessionClient } from './session-client.ts';
 
 /**
  * SQLSTATEs after which a session is useless. The server takes no writes (25006), ends its sessions
@@ -26,7 +27,7 @@ const pools = new WeakMap<object, Set<DatabaseClient>>();
  * A session whose server takes no more writes or ends ends itself once its transaction is over.
  * The idle sessions of its pool end with it, because they probably lead to the same server.
  */
-export class DatabaseClient extends Client {
+export class DatabaseClient extends SessionClient {
   readonly #pool: Set<DatabaseClient>;
   #isOnStandby = false;
   #isLost = false;

@@ -14,8 +14,6 @@ export const advisoryLocks = {
   firstStart: 7_310_004,
   /** Held while a payment is counted against the payout limits. */
   payoutLimits: 7_310_005,
-  /** Held while a process takes its share of the cap on the fixed-rate orders of all partners. */
-  exposureShares: 7_310_006,
 } as const;
 
 /**
@@ -35,7 +33,7 @@ export async function withAdvisoryLock<T>(url: string, lock: number, action: () 
 }
 
 /** The database was made by a checkout from before release 0.1.0. No migration leads from there. */
-export class PreReleaseDatabase extends Error {
+class PreReleaseDatabase extends Error {
   override readonly name = 'PreReleaseDatabase';
   constructor() {
     super(

@@ -49,7 +49,7 @@ export async function takeLimiterLock(url: string, shared: boolean, log: Log): P
     session.once('end', () => void retake());
   }
 
-  /** Tries until the lock is back: a loop of its own, as it ends with the first success. */
+  /** Tries until the lock is back: a separate loop, as it ends with the first success. */
   async function retake(): Promise<void> {
     let warned = false;
     while (!released) {

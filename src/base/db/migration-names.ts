@@ -6,6 +6,8 @@ export const migrationNames = [
   '0004-sweep-refusals',
   '0005-unassigned-deposits',
   '0006-wallet-setup',
+  '0007-turnover-of-all',
+  '0008-commission',
 ] as const;
 
 export type MigrationName = (typeof migrationNames)[number];

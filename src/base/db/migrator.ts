@@ -7,6 +7,8 @@ import { Migration0003AttemptExpiry } from './migrations/0003-attempt-expiry.ts'
 import { Migration0004SweepRefusals } from './migrations/0004-sweep-refusals.ts';
 import { Migration0005UnassignedDeposits } from './migrations/0005-unassigned-deposits.ts';
 import { Migration0006WalletSetup } from './migrations/0006-wallet-setup.ts';
+import { Migration0007TurnoverOfAll } from './migrations/0007-turnover-of-all.ts';
+import { Migration0008Commission } from './migrations/0008-commission.ts';
 
 const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0001-baseline': Migration0001Baseline,
@@ -15,6 +17,8 @@ const classes: Readonly<Record<MigrationName, Constructor<Migration>>> = {
   '0004-sweep-refusals': Migration0004SweepRefusals,
   '0005-unassigned-deposits': Migration0005UnassignedDeposits,
   '0006-wallet-setup': Migration0006WalletSetup,
+  '0007-turnover-of-all': Migration0007TurnoverOfAll,
+  '0008-commission': Migration0008Commission,
 };
 
 /** Makes the migrator, which runs the migrations that a database lacks. */

@@ -45,7 +45,7 @@ export type RowValues = Readonly<Record<string, Value>>;
  * counts the rows from 1.
  *
  * The arrays are fenced off by a materialized subquery. Otherwise the planner would take the first
- * few batches for the typical size, and plan each batch anew.
+ * few batches for the typical size, and plan each batch again.
  *
  * @param types of the columns by their names, which are also the names of the parameters.
  */

@@ -8,7 +8,8 @@ import { sqlSpan } from './traced-queries.ts';
 export type SqlValue = string | number | bigint | boolean | Date | Buffer | null;
 
 /**
- * Runs a statement and returns its rows: in the transaction of `em`, or by itself without one.
+ * Runs a statement and returns its rows: in the transaction of `em`, or in a separate transaction
+ * without one.
  *
  * A text takes the next value for each `?`. A prepared statement takes values by name. Without a
  * transaction it is parsed and planned once for each connection, which suits the path of a

@@ -27,7 +27,7 @@ interface SettleJob {
 /**
  * Wakes orders by jobs on pg-boss, at least once and in no fixed order. The queue is never asked
  * what is due: the order rows say so, and a sweep adds the jobs that the queue lost. For the same
- * reason a job never retries by itself.
+ * reason a job never retries automatically.
  */
 export class JobQueue {
   readonly #boss: PgBoss;

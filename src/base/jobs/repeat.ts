@@ -6,7 +6,7 @@ import { errorMembers, type Log } from '../log.ts';
  * @param tookMs Milliseconds that the last run took; null before the first run.
  * @returns Milliseconds to wait from now.
  */
-export type Rhythm = (tookMs: number | null) => number;
+type Rhythm = (tookMs: number | null) => number;
 
 /** One run each `ms` milliseconds. A run that takes longer than that skips the turns it misses. */
 export function every(ms: number): Rhythm {
@@ -18,7 +18,7 @@ export function withPause(ms: number): Rhythm {
   return (tookMs) => (tookMs === null ? 0 : ms);
 }
 
-export interface RepeatOptions {
+interface RepeatOptions {
   readonly task: () => Promise<unknown>;
   readonly rhythm: Rhythm;
   /** Called with the error of each run that fails. The task goes on. */

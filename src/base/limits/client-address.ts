@@ -35,7 +35,7 @@ export type AddressReader = (req: Pick<IncomingMessage, 'headers' | 'socket'>) =
 
 /**
  * Makes the function that finds where a request came from: the nearest node that is no trusted
- * proxy. What stands before that node in the header was written by the client, and is ignored.
+ * proxy. What precedes that node in the header was written by the client, and is ignored.
  *
  * @param trustedProxies networks in CIDR form.
  * @param onUnknown called for each request of which the proxies tell no address.
@@ -94,12 +94,15 @@ export function unknownClientWarning(log: Log): () => void {
  * The keys by which limits count: one host, and for IPv6 also the larger block that one customer
  * usually holds.
  */
-export interface AddressKeys {
+interface AddressKeys {
   /** IPv4 address, or IPv6 /64. */
   readonly host: string;
   /** IPv6 /48; null for IPv4. */
   readonly block: string | null;
 }
+
+/** An IPv6 block has the limits of this many hosts. */
+export const blockFactor = 10;
 
 /** Groups client addresses, so that changing the address inside one IPv6 network gains nothing. */
 export function addressKeys(address: string): AddressKeys {

@@ -3,6 +3,7 @@ import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRes } from 'rat
 import { systemMs } from '../clock.ts';
 import { errorMembers, type Log } from '../log.ts';
 import { isTracing, span } from '../telemetry/tracing.ts';
+import { addressKeys, blockFactor } from './client-address.ts';
 import { type Counted, type Counter, type Counters, RedisCounter, refusalOf } from './redis-counter.ts';
 
 /** Every limit counts in windows of a minute, which begin at the first request. */
@@ -39,6 +40,18 @@ export interface Bucket {
 /** The buckets of a request. The second counts only what the first admits. */
 export type Buckets = readonly [Bucket, Bucket?];
 
+/**
+ * The buckets of a client address: its host, and for IPv6 also its block, with the limit of ten
+ * hosts.
+ *
+ * @param of separates what counts apart in one bucket.
+ */
+export function addressBuckets(bucket: BucketName, address: string, limit: number, of = ''): Buckets {
+  const { host, block } = addressKeys(address);
+  const own: Bucket = { bucket, key: `${of}${host}`, limit };
+  return block === null ? [own] : [own, { bucket, key: `${of}${block}`, limit: limit * blockFactor }];
+}
+
 /** The state of one bucket after a request was counted in it. */
 export interface Verdict {
   readonly bucket: BucketName;
@@ -49,7 +62,7 @@ export interface Verdict {
   readonly resetMs: number;
 }
 
-export interface LimiterOptions {
+interface LimiterOptions {
   /** Null counts in this process's memory, which is right for a single process only. */
   readonly redisUrl: string | null;
   /** Number of processes that share the limits. Each counts its share while Redis is away. */
@@ -63,7 +76,7 @@ export interface LimiterOptions {
 }
 
 /** Receives the result of each counted request. */
-export interface LimiterMetrics {
+interface LimiterMetrics {
   countLimit(verdict: Verdict): void;
   /** Counts a request that Redis could not count. */
   countInsurance(): void;
@@ -101,7 +114,7 @@ export class Limiter {
    */
   consume(...buckets: Buckets): Promise<Verdict> {
     const refusal = this.#refused.size > 0 ? this.#knownRefusal(buckets) : null;
-    if (refusal) return Promise.resolve(this.#told(refusal));
+    if (refusal) return Promise.resolve(this.#measured(refusal));
     const redis = this.#redis;
     if (!redis) return this.#insured(buckets);
     if (!isTracing()) return this.#counted(redis, buckets);
@@ -112,7 +125,7 @@ export class Limiter {
     try {
       const counted = await redis.count(this.#countersOf(buckets));
       this.#refusal = null;
-      return this.#told(this.#verdict(buckets, counted));
+      return this.#measured(this.#verdict(buckets, counted));
     } catch (error) {
       this.#options.metrics?.countInsurance();
       this.#warn(error);
@@ -122,15 +135,15 @@ export class Limiter {
 
   async #insured(buckets: Buckets): Promise<Verdict> {
     try {
-      return this.#told(await this.#countInMemory(buckets));
+      return this.#measured(await this.#countInMemory(buckets));
     } catch (error) {
       const [{ bucket, limit }] = buckets;
       this.#options.log.error({ event: 'limiter_failed', bucket, ...errorMembers(error) }, 'the rate limiter failed');
-      return this.#told({ bucket, allowed: true, limit, remaining: limit, resetMs: windowMs });
+      return this.#measured({ bucket, allowed: true, limit, remaining: limit, resetMs: windowMs });
     }
   }
 
-  #told(verdict: Verdict): Verdict {
+  #measured(verdict: Verdict): Verdict {
     this.#options.metrics?.countLimit(verdict);
     return verdict;
   }

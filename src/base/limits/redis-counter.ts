@@ -84,13 +84,13 @@ interface Group {
   readonly requests: Waiting[];
 }
 
-export interface RedisCounterOptions {
+interface RedisCounterOptions {
   readonly url: string;
   /** Milliseconds of a window. It begins with the first request that a counter counts. */
   readonly windowMs: number;
   /** How long an answer may take in milliseconds, 80 unless given. A later one counts as a hang. */
   readonly replyMs?: number | undefined;
-  /** Told of each error of the connection. */
+  /** Called with each error of the connection. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -228,8 +228,8 @@ function connect(url: string, onError: (error: unknown) => void): CountingRedis 
     // next connection.
     maxRetriesPerRequest: 0,
     connectTimeout: 500,
-    // A connection that owes replies and sends none is opened anew: a firewall may have dropped its
-    // state.
+    // A connection that owes replies and sends none is opened again: a firewall may have dropped
+    // its state.
     socketTimeout: 2_000,
     autoResendUnfulfilledCommands: false,
     reconnectOnError: isLeft,

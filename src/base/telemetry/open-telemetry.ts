@@ -21,7 +21,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import { type ActiveSpan, type SpanOptions, silentSpan, useTracer } from './tracing.ts';
 
-export interface OpenTelemetryOptions {
+interface OpenTelemetryOptions {
   /** Address of an OpenTelemetry collector for OTLP over HTTP: http://127.0.0.1:4318. */
   readonly endpoint: string;
   /** The fraction of traces that is recorded, from 0 to 1. */

@@ -21,7 +21,7 @@ function runtimeRegistry(): Registry {
 export type Snapshot = readonly object[];
 
 /**
- * Methods with a label of their own. All others that Node's parser accepts are `_OTHER`, as in
+ * Methods with their own label. All others that Node's parser accepts are `_OTHER`, as in
  * OpenTelemetry's conventions.
  */
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
@@ -30,7 +30,7 @@ const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** The labels of one request's metrics. No id of a partner, a key or an order is a label. */
-export interface MeasuredRequest {
+interface MeasuredRequest {
   readonly method: string;
   /** A path template of the contract, or `unmatched`. */
   readonly route: string;
@@ -41,14 +41,14 @@ export interface MeasuredRequest {
 /**
  * How a request ended: any status below 400, one of 400 to 499, or one above.
  */
-export type RequestOutcome = 'ok' | 'client_error' | 'server_error';
+type RequestOutcome = 'ok' | 'client_error' | 'server_error';
 
 /** Requests of one endpoint, outcome and bucket since the process began. */
 export interface RequestCount {
   /** Method and path template, such as 'GET /currencies'. */
   readonly endpoint: string;
   readonly outcome: RequestOutcome;
-  /** Index in `requestBuckets`; its length stands for requests above the last bound. */
+  /** Index in `requestBuckets`; its length means requests above the last bound. */
   readonly bucket: number;
   readonly requests: number;
 }
@@ -57,7 +57,7 @@ export interface RequestCount {
 export const requestBuckets: readonly number[] = buckets;
 
 /** A pool of connections to PostgreSQL; node-postgres' `Pool` is one. */
-export interface ConnectionPool {
+interface ConnectionPool {
   readonly totalCount: number;
   readonly idleCount: number;
   /** Callers that wait for a connection. */
@@ -221,7 +221,7 @@ export class ProcessMetrics {
     this.#requests.observe({ method: methods.has(method) ? method : '_OTHER', route, status }, seconds);
   }
 
-  /** The histogram of requests, with the count of each bucket by itself. */
+  /** The histogram of requests, with the count of each bucket alone. */
   async requestCounts(): Promise<RequestCount[]> {
     const { values } = await this.#requests.get();
     const counts = new Map<string, RequestCount>();

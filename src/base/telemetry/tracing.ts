@@ -2,7 +2,7 @@
  * Attributes of a span, besides its name and time. Never a key, a body, an address or the values of
  * a statement.
  */
-export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
+type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
 export interface SpanOptions {
   /**
@@ -29,7 +29,7 @@ export interface ActiveSpan {
 }
 
 /** Records spans. */
-export interface Tracer {
+interface Tracer {
   span<T>(name: string, options: SpanOptions, work: (span: ActiveSpan) => T): T;
   /** The span of the calling work; null outside any. */
   active(): ActiveSpan | null;

@@ -142,7 +142,7 @@ export function addressExample(networkId: string): string {
 }
 
 /**
- * What is wrong with a tag, independent of the address, or null. For a tag beside an address that
+ * What is wrong with a tag, independent of the address, or null. For a tag next to an address that
  * is refused itself.
  */
 export function checkTag(networkId: string, tag: string): Exclude<AddressCheck, { ok: true }> | null {

@@ -31,7 +31,7 @@ interface BitcoinLike {
   readonly foreignVersions?: readonly number[];
   /** The answer for an address of another network. */
   readonly foreign?: Decoded;
-  /** Reads forms that need a message of their own. */
+  /** Reads forms that need a separate message. */
   readonly special?: (text: string, bytes: Uint8Array | null) => Decoded | null;
 }
 

@@ -28,17 +28,17 @@ export interface DepositPlace {
   readonly hiddenForms: DerivedAddress['hiddenForms'];
 }
 
-/** Told of each derived address, and whether it was derived ahead of its request. */
-export type OnDerived = (isAhead: boolean) => void;
+/** Called with each derived address, and whether it was derived ahead of its request. */
+type OnDerived = (isAhead: boolean) => void;
 
-export interface DepositAddressesOptions {
+interface DepositAddressesOptions {
   readonly onDerived?: OnDerived;
   /** Told that the thread which derives ahead has ended. Requests derive their addresses then. */
   readonly onThreadEnd?: (reason: string) => void;
 }
 
 /**
- * Gives each order a deposit address of its own. It is derived from the account's public key, or
+ * Gives each order a separate deposit address. It is derived from the account's public key, or
  * the network's shared address with a fresh tag, or the next one of a pool that the signer filled.
  * No address is given twice; constraints of the database guarantee it even if this code were wrong.
  */

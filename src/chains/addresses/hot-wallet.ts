@@ -17,6 +17,42 @@ export async function knownHotWallet(em: EntityManager, place: string): Promise<
   return row?.value ?? null;
 }
 
+function channelsSetting(place: string): string {
+  return `hot_wallet_channels:${place}`;
+}
+
+/** The accounts other than the hot wallet, in the order of their numbers; empty without. */
+export async function knownChannels(em: EntityManager, place: string): Promise<readonly string[]> {
+  const [row] = await sql<{ value: string }>(em, 'select value from setting where name = ?', [channelsSetting(place)]);
+  return row === undefined ? [] : row.value.split(' ');
+}
+
+/**
+ * Stores the accounts that the signer reports besides the hot wallet. More of them may come later,
+ * when the settings ask for more. None may change, and none is forgotten: it has coins.
+ *
+ * @returns What is wrong; null for nothing. A signer that is away is no fault once they are known.
+ */
+export async function rememberChannels(em: EntityManager, signer: Signer, place: string): Promise<string | null> {
+  let told: readonly string[];
+  try {
+    told = await signer.channels(place);
+  } catch (error) {
+    if ((await knownChannels(em, place)).length > 0) return null;
+    return `the channels of ${place} are not known: ${error instanceof Error ? error.message : 'the signer failed'}`;
+  }
+  const known = await knownChannels(em, place);
+  const common = Math.min(known.length, told.length);
+  if (told.slice(0, common).join(' ') !== known.slice(0, common).join(' ')) {
+    return `the signer's channels of ${place} are others than this database knows; use the signer-seed of this database`;
+  }
+  const text =
+    'insert into setting (name, value) values (?, ?) on conflict (name) do update set value = excluded.value';
+  const most = told.length > known.length ? told : known;
+  if (most.length > 0) await sql(em, text, [channelsSetting(place), most.join(' ')]);
+  return null;
+}
+
 /**
  * Stores the nested witness form of the wallet's key. The taproot form stays unknown, because only
  * the signer has the public key.

@@ -4,7 +4,7 @@ import { base58xmr } from '@scure/base';
 import { type AddressCodec, accepted, attempt, notOurs, ofTestNetwork } from './codec.ts';
 
 /** https://docs.getmonero.org/public-address/standard-address/ */
-export type MoneroTag = 18 | 42;
+type MoneroTag = 18 | 42;
 
 /**
  * Kinds by the first byte, with the length of the text. An integrated address also carries 8 bytes

@@ -20,7 +20,7 @@ export interface PaymentRequest {
 
 /**
  * The URI by which a wallet fills in a payment. It is the bare address where the network has no
- * scheme that wallets share: the tag then has to be shown beside it.
+ * scheme that wallets share: the tag then has to be shown next to it.
  * - Chains like Bitcoin: https://github.com/bitcoin/bips/blob/master/bip-0021.mediawiki and, for
  *   Zcash, https://zips.z.cash/zip-0321
  * - EVM chains: https://eips.ethereum.org/EIPS/eip-681

@@ -5,10 +5,10 @@ import { instantiateSecp256k1 } from '@bitauth/libauth/build/lib/crypto/secp256k
  * Where points of secp256k1 are added: libsecp256k1 as machine code, or as WebAssembly on platforms
  * that the package has no machine code for. The second takes more than twice the time.
  */
-export type PointEngine = 'native' | 'webassembly';
+type PointEngine = 'native' | 'webassembly';
 
 /** Adds points of secp256k1. Only public keys pass through it. */
-export interface PointAddition {
+interface PointAddition {
   readonly engine: PointEngine;
   /**
    * Adds `tweak` times the base point to a public key: BIP32's public derivation.
@@ -21,7 +21,7 @@ export interface PointAddition {
   add(publicKey: Uint8Array, tweak: Uint8Array, isCompressed: boolean): Uint8Array | null;
 }
 
-/** The functions of the package's machine code that are used here. It has no types of its own. */
+/** The functions of the package's machine code that are used here. It has no types. */
 interface NativeSecp256k1 {
   /** @throws Error where there is no sum. */
   publicKeyTweakAdd(publicKey: Uint8Array, tweak: Uint8Array, isCompressed: boolean): Uint8Array;
@@ -74,7 +74,7 @@ export function machineCode(): PointAddition | null {
 
 /** The base point of the curve, compressed: https://www.secg.org/sec2-v2.pdf section 2.4.1. */
 const basePoint = Buffer.from('0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798', 'hex');
-/** So many sums are compared. */
+/** How many sums are compared. */
 const comparedSums = 16;
 
 /** Whether both give the same sums, and refuse the same tweaks. */

@@ -17,6 +17,19 @@ export function encodeStellarAccount(publicKey: Uint8Array): string {
   return encodeStrkey(versions.account, publicKey);
 }
 
+/**
+ * The Ed25519 key of an account.
+ *
+ * @throws RangeError for a text that is no address of an account.
+ */
+export function stellarKey(address: string): Uint8Array {
+  const bytes = attempt(() => base32nopad.decode(address));
+  const key = bytes?.subarray(1, -2);
+  if (key?.length !== 32 || encodeStellarAccount(key) !== address)
+    throw new RangeError('this is no account of Stellar');
+  return key;
+}
+
 /** Stellar accounts, and muxed accounts, which hold an account and a memo id in one text. */
 export const stellarCodec: AddressCodec = {
   looks: 'starts with G and has 56 characters, or is an M-address',

@@ -38,7 +38,7 @@ import { evmTraits } from './evm-traits.ts';
 import type { WatchedTokens } from './evm-transfers.ts';
 import { openEvmTx } from './evm-tx.ts';
 
-export interface EvmAdapterOptions {
+interface EvmAdapterOptions {
   readonly network: EvmNetwork;
   /** Address of the wallet that pays. */
   readonly hotWallet: string;

@@ -5,7 +5,7 @@ import type { EvmHeader } from './evm-answer.ts';
 import type { EvmNode } from './evm-node.ts';
 import { transfersOf, type WatchedTokens } from './evm-transfers.ts';
 
-export interface EvmBlockSourceOptions {
+interface EvmBlockSourceOptions {
   readonly node: EvmNode;
   /** The newest block when the scan begins. The scan reads no block above it. */
   readonly head: EvmHeader;

@@ -23,7 +23,7 @@ import { type CallTrace, readCallTrace } from './evm-traces.ts';
 import type { WatchedTokens } from './evm-transfers.ts';
 
 /** A block by its height, or by one of the chain's names for it. */
-export type BlockTag = number | 'latest' | 'safe' | 'finalized';
+type BlockTag = number | 'latest' | 'safe' | 'finalized';
 
 /** The contents of a transaction, for calls that only simulate it. */
 export interface CallRequest {
@@ -34,10 +34,10 @@ export interface CallRequest {
 }
 
 /** Where a node has a transaction: in a block, in the mempool, or not at all. */
-export type TxPlace = 'block' | 'pool' | null;
+type TxPlace = 'block' | 'pool' | null;
 
 /** A transaction with its place. */
-export type FoundTx =
+type FoundTx =
   | { readonly place: 'block'; readonly tx: EvmBlockTx }
   | { readonly place: 'pool'; readonly tx: EvmWaitingTx };
 
@@ -126,7 +126,7 @@ export class EvmNode {
     if (found === null) return this.#receiptsThatMatter(block, tokens);
     const receipts = inBlock(block, found);
     const known = new Map(block.transactions.map((tx) => [tx.txid, tx]));
-    // System transactions of a chain, such as the transfers of a bridge, may stand in only one of
+    // System transactions of a chain, such as the transfers of a bridge, may be in only one of
     // the two lists.
     for (const { txid, from } of block.transactions) {
       if (!receipts.has(txid) && from !== zeroAddress) throw unsound(`block ${block.ref.height} without a receipt`);

@@ -19,7 +19,7 @@ import type { EvmNetwork } from './evm-section.ts';
 import { tryTransfer } from './evm-trial.ts';
 import { decodePayload, type EvmTx, encodePayload, isReservedFrom, reservation, serializeEvmTx } from './evm-tx.ts';
 
-export interface EvmPreparationOptions {
+interface EvmPreparationOptions {
   readonly network: EvmNetwork;
   readonly hotWallet: string;
   readonly addresses: OwnAddresses;

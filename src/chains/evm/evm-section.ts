@@ -78,14 +78,14 @@ export function readEvmSection(section: FileSection, chain: string, coins: reado
 const gweiDecimals = 9;
 /** The most gas that any setting allows. */
 const maxGas = 2_000_000n;
-/** The most gas of any payment or sweep, even of a token with rules of its own. */
+/** The most gas of any payment or sweep, even of a token with unusual rules. */
 const dearestGas = 1_000_000n;
 /**
  * A plain account takes 21,000. Contract wallets take up to 30,000 more, since many senders give
  * them no more than 2,300.
  */
 const paymentGas = 60_000n;
-/** Usual tokens take 35,000 to 65,000; tokens with rules of their own take up to 300,000. */
+/** Usual tokens take 35,000 to 65,000; tokens with unusual rules take up to 300,000. */
 const tokenGas = 500_000n;
 
 /**

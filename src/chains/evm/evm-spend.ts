@@ -6,7 +6,7 @@ import type { EvmNode } from './evm-node.ts';
 import { confirmed, type Finality, maxLooks, unsettled } from './evm-status.ts';
 import type { WatchedTokens } from './evm-transfers.ts';
 
-export interface SpendOptions {
+interface SpendOptions {
   /** In lower case. */
   readonly hotWallet: string;
   /** Other tokens are left out. */

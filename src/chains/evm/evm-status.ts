@@ -9,7 +9,7 @@ import type { EvmNetwork } from './evm-section.ts';
 export type Finality = number | 'safe' | 'finalized';
 
 /** The facts that identify a transaction and the ones that could replace it. */
-export interface SentTx {
+interface SentTx {
   readonly txid: string;
   readonly sender: string;
   readonly nonce: bigint;

@@ -2,7 +2,7 @@ import { asList, asObject, unsound } from '../nodes/node-answer.ts';
 import { asAddress, asQuantity } from './evm-answer.ts';
 
 /** An internal transfer: coins that a contract sent on. */
-export interface InternalMove {
+interface InternalMove {
   /** In lower case. */
   readonly to: string;
   readonly value: bigint;

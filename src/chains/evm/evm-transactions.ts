@@ -11,7 +11,7 @@ import type { EvmNetwork } from './evm-section.ts';
 import { evmTraits } from './evm-traits.ts';
 import { decodePayload, type EvmPayload, reservation, signEvmTx } from './evm-tx.ts';
 
-export interface EvmTransactionsOptions {
+interface EvmTransactionsOptions {
   readonly network: Pick<EvmNetwork, 'chain' | 'chainId' | 'maxFeePerGas' | 'maxPaymentGas' | 'maxTokenGas'>;
   readonly keys: SigningKeys;
 }

@@ -28,7 +28,7 @@ export interface EvmPayload {
   readonly tx: EvmTx;
 }
 
-/** The payload as text. Members stand in one order, so that equal payloads are equal text. */
+/** The payload as text. Members are in a fixed order, so that equal payloads are equal text. */
 export function encodePayload({ path, tx }: EvmPayload): string {
   return JSON.stringify({ path, tx: serializeEvmTx(tx) });
 }

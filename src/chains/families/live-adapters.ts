@@ -1,11 +1,12 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { readTags } from '../addresses/deposit-addresses.ts';
+import { knownChannels } from '../addresses/hot-wallet.ts';
 import type { AdapterParts } from '../chain-family.ts';
 import type { ChainAdapter } from '../port/chain-adapter.ts';
 import { familyOf, type NetworkConfig } from './families.ts';
 import { knownIdentity } from './identity-store.ts';
 
-export interface LiveAdapterOptions extends Partial<Pick<AdapterParts, 'rpc'>> {
+interface LiveAdapterOptions extends Partial<Pick<AdapterParts, 'rpc'>> {
   /** False for a database without tables, in which no identity is known. */
   readonly isMigrated?: boolean;
 }
@@ -22,6 +23,7 @@ export async function openLiveAdapter(
   return family.openAdapter(network, {
     orm,
     hotWallet,
+    channels: isMigrated ? await knownChannels(orm.em.fork(), network.chain) : [],
     fundingTag: hasTag ? (await readTags(orm.em.fork())).fundingTag() : null,
     rpc,
     knownIdentity: async () => (isMigrated ? knownIdentity(orm.em.fork(), network.chain) : null),

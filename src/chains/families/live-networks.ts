@@ -8,7 +8,7 @@ import type { NetworkFile } from './network-file.ts';
  * live: a real network. sandbox: the built-in chains. off: the chain is not scanned, and its
  * currencies are not offered.
  */
-export type ChainState = 'live' | 'sandbox' | 'off';
+type ChainState = 'live' | 'sandbox' | 'off';
 
 /** The facts of a currency that decide whether its network can carry it. */
 interface Asset {

@@ -29,7 +29,7 @@ const mostBytes = 1_000_000;
 
 /**
  * Reads a file of networks; networks.example.yaml explains each member. It also reads the secrets
- * that the file keeps in files of their own.
+ * that the file keeps in separate files.
  *
  * @param coinsOf The coins of the catalogue on a chain.
  * @throws NetworkFileError with all faults.

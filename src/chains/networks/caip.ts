@@ -71,7 +71,7 @@ const facts: Readonly<Record<string, CaipFacts>> = {
 };
 
 /** A coin on one of the networks of the product. */
-export interface NetworkCoin {
+interface NetworkCoin {
   readonly coin: string;
   readonly network: string;
   /** Null for the network's own coin. */
@@ -88,7 +88,7 @@ export function mainChainId(chain: string): string {
 }
 
 /**
- * CAIP-2 name of a sandbox chain. It has a namespace of its own, so that a wallet cannot take its
+ * CAIP-2 name of a sandbox chain. It has a separate namespace, so that a wallet cannot take its
  * coins for those of the main network.
  */
 export function sandboxChainId(chain: string): string {

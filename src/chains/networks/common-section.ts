@@ -1,6 +1,12 @@
 import { fromUnits, toUnits } from '../../base/money.ts';
 import { decimalText, type FileSection, type Reader, wholeNumber } from './file-section.ts';
-import type { ChainCoin, CoinLimits, LiveNetwork, WalletLevels } from './network-config.ts';
+import {
+  type ChainCoin,
+  type CoinLimits,
+  commissionPart,
+  type LiveNetwork,
+  type WalletLevels,
+} from './network-config.ts';
 import { readNode } from './node-section.ts';
 
 /** The default daily limit of fees, in transactions at the highest fee. */
@@ -17,7 +23,7 @@ export function readReplaceAfterSec(section: FileSection, usual: number): number
 }
 
 /** Defaults of a network. */
-export interface Usual extends Pick<LiveNetwork, 'pollMs' | 'reorgWindow' | 'stalledAfterSec'> {
+interface Usual extends Pick<LiveNetwork, 'pollMs' | 'reorgWindow' | 'stalledAfterSec'> {
   readonly maxFee: bigint;
 }
 
@@ -73,8 +79,12 @@ function readLimits(section: FileSection, moved: readonly ChainCoin[]): Readonly
     const perDay = own.required('per_day', decimalText(decimals, '60'));
     if (toUnits(perDay, decimals) < toUnits(perPayment, decimals))
       own.fault('per_day', 'must not be below per_payment');
+    const part = fromUnits(toUnits(perDay, decimals) / commissionPart, decimals);
+    const commissionPerDay = own.optional('commission_per_day', decimalText(decimals, '6'), part);
+    if (toUnits(commissionPerDay, decimals) > toUnits(perDay, decimals))
+      own.fault('commission_per_day', 'must not be above per_day', part);
     own.end();
-    return { perPayment, perDay };
+    return { perPayment, perDay, commissionPerDay };
   });
 }
 
@@ -108,8 +118,24 @@ function readLevels(section: FileSection, moved: readonly ChainCoin[]): Readonly
   });
 }
 
+/**
+ * Reads the most that deposits of a day may bring on the word of one node: by contract, '' for the
+ * chain's own coin, in the smallest unit.
+ */
+export function readTwoNodesAbove(
+  section: FileSection,
+  coins: readonly ChainCoin[],
+  tokens: ReadonlyMap<string, string>,
+): ReadonlyMap<string, bigint> {
+  const moved = coins.filter(({ coin, isToken }) => !isToken || tokens.has(coin));
+  const above = readByCoin(section.section('two_nodes_above'), moved, (own, { coin, decimals }) =>
+    toUnits(own.required(coin, decimalText(decimals, '1000')), decimals),
+  );
+  return new Map([...above].map(([coin, amount]) => [tokens.get(coin) ?? '', amount]));
+}
+
 /** Reads members by coin. Each coin must be one that the chain moves. */
-export function readByCoin<T>(
+function readByCoin<T>(
   section: FileSection,
   moved: readonly ChainCoin[],
   read: (section: FileSection, coin: ChainCoin) => T,

@@ -9,7 +9,7 @@ export class BadValue extends Error {
 
 /** Reads the value of a member. */
 export interface Reader<T> {
-  /** A valid example, as it would stand in the file. */
+  /** A valid example, as it would be in the file. */
   readonly good: string | number | boolean;
   /** @throws BadValue */
   read(value: unknown): T;
@@ -32,7 +32,7 @@ export class FileSection {
   readonly #faults: string[];
   readonly #read = new Set<string>();
 
-  /** @param place Where the section stands, '' for the whole file. */
+  /** @param place The path of the section, '' for the whole file. */
   constructor(value: unknown, place: string, faults: string[]) {
     this.place = place;
     this.#faults = faults;
@@ -120,7 +120,7 @@ export function didYouMean(name: string, known: readonly string[]): string {
   return best && best.far <= nearest ? `; did you mean ${best.candidate}?` : `; known are ${known.join(', ')}`;
 }
 
-/** The example as it stands in the file. Text that reads as a number needs its quotes. */
+/** The example as it is written in the file. Text that reads as a number needs its quotes. */
 function shown(good: string | number | boolean): string {
   return typeof good === 'string' && /^(0x|[\d.])/.test(good) ? `'${good}'` : String(good);
 }
@@ -129,7 +129,8 @@ export function wholeNumber(min: number, max: number, good: number): Reader<numb
   return {
     good,
     read(value) {
-      if (!Number.isSafeInteger(value)) throw new BadValue('must be a whole number');
+      // A number beyond the safe ones is still a whole one, and is outside the bounds.
+      if (!Number.isInteger(value)) throw new BadValue('must be a whole number');
       const number = value as number;
       if (number < min || number > max) throw new BadValue(`must lie between ${min} and ${max}`);
       return number;

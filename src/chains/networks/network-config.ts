@@ -10,11 +10,18 @@ export interface NodeConfig {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/**
+ * Commission may use this fraction (1/n) of a coin's daily limit, unless the file says otherwise.
+ */
+export const commissionPart = 10n;
+
 /** Limits by coin, as decimal text in the coin's units. */
 export interface CoinLimits {
   readonly perPayment: string;
   /** Limit of a day in UTC. */
   readonly perDay: string;
+  /** Limit of commission in a day in UTC, which counts in `perDay` as well. */
+  readonly commissionPerDay: string;
 }
 
 /** The levels of a hot wallet, by coin. */

@@ -22,12 +22,12 @@ export type AddressFamily =
 /**
  * The source of deposit addresses.
  * - `derived`: an address for each order, derived from an account's public key.
- * - `shared`: one address, with a tag of its own for each order.
+ * - `shared`: one address, with a separate tag for each order.
  * - `pool`: keys without public derivation, so that the signer makes addresses ahead of time.
  */
 export type DepositMode = 'derived' | 'shared' | 'pool';
 
-/** The name of the text beside an address on a network, and its form. */
+/** The name of the text next to an address on a network, and its form. */
 export interface MemoRule {
   readonly name: 'destination tag' | 'memo' | 'comment';
   readonly looks: string;

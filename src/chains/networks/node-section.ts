@@ -4,7 +4,7 @@ import { BadValue, type FileSection, plainText, type Reader } from './file-secti
 import type { NodeConfig } from './network-config.ts';
 
 /**
- * Reads a node of a network, with the secrets that it keeps in files of their own. Faults are
+ * Reads a node of a network, with the secrets that it keeps in separate files. Faults are
  * recorded in the section.
  */
 export function readNode(section: FileSection): NodeConfig {
@@ -19,7 +19,7 @@ export function readNode(section: FileSection): NodeConfig {
   return { url, user, password, headers };
 }
 
-/** A member that may stand in a file of its own, as `<name>_file`. Null when both are missing. */
+/** A member that may be kept in a separate file, as `<name>_file`. Null when both are missing. */
 function secretOf(section: FileSection, name: string, reader: Reader<string>): string | null {
   const inPlace = section.optional<string | null>(name, reader, null);
   const fileName = `${name}_file`;

@@ -2,7 +2,7 @@
 export type UtxoNet = 'main' | 'test' | 'regtest';
 
 /** The value below which an output is dust. Nodes relay no transaction with a dust output. */
-export interface DustRule {
+interface DustRule {
   /** The assumed cost of spending an output, in the smallest unit for 1,000 virtual bytes. */
   readonly rate: bigint;
   /** The least value of an output, in any form. */

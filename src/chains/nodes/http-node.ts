@@ -1,3 +1,4 @@
+import { formatDecimal, isDecimal } from '../../base/money.ts';
 import { span } from '../../base/telemetry/tracing.ts';
 import type { NodeConfig } from '../networks/network-config.ts';
 import { ChainError } from '../port/chain-adapter.ts';
@@ -7,7 +8,10 @@ export interface HttpNodeOptions {
   readonly timeoutMs?: number;
   /** The longest answer that is read. */
   readonly maxBytes?: number;
-  /** Numbers in answers stay text, so that no amount passes through a binary float. */
+  /**
+   * Numbers in answers stay text, so that no amount passes through a binary float. The text has
+   * neither an exponent nor zeros at the end of a fraction.
+   */
   readonly numbersAsText?: boolean;
   /**
    * As `numbersAsText`, but whole numbers of up to 15 digits without a sign become numbers, which
@@ -154,7 +158,7 @@ function partsOf(value: string): string[] {
   return [value, ...value.split(/\s+/).filter((part) => part.length >= leastKeyLength)];
 }
 
-/** The parts of a URL that may be a key. Those of the query as they stand there, and decoded. */
+/** The parts of a URL that may be a key. Those of the query both raw and decoded. */
 function keysOf(url: string): string[] {
   const { pathname, search, searchParams } = new URL(url);
   return [...pathname.split('/'), ...search.slice(1).split(/[&=]/), ...searchParams.values()].filter(
@@ -168,14 +172,17 @@ const shortNumber = /^(0|[1-9]\d{0,14})$/;
 const otherNumber = /(?:^|[:[,])\s*(?:-|\d{16}|\d+[.eE])/;
 
 /**
- * Parses JSON whose numbers stay text, except those whose text fits to a pattern.
+ * Parses JSON whose numbers stay text, except those whose text fits to a pattern. The text is plain
+ * decimal notation: nodes may write 0.00000001 as 1e-08. A number that `isDecimal` refuses, such as
+ * 1e999999999, stays as it is written.
  * https://github.com/tc39/proposal-json-parse-with-source
  */
 function parseNumbersAsText(text: string, except: RegExp | null): unknown {
   const keepSource = (_name: string, value: unknown, context?: { source?: string }): unknown => {
     if (typeof value !== 'number') return value;
     const source = context?.source ?? String(value);
-    return except?.test(source) ? value : source;
+    const text = /[eE]|\.\d*0$/.test(source) && isDecimal(source) ? formatDecimal(source) : source;
+    return except?.test(text) ? value : text;
   };
   return JSON.parse(text, keepSource as (name: string, value: unknown) => unknown);
 }

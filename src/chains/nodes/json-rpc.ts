@@ -15,7 +15,7 @@ export class RpcError extends Error {
 
 export interface RpcCall {
   readonly method: string;
-  readonly params?: readonly unknown[];
+  readonly params?: readonly unknown[] | object;
 }
 
 /** JSON-RPC 2.0 over HTTP, as nodes of EVM and of Bitcoin-like chains serve it. */
@@ -38,7 +38,7 @@ export class JsonRpcNode {
    *
    * @throws RpcError when the node refuses it; ChainError when there is no valid answer.
    */
-  async call<T>(method: string, params: readonly unknown[] = []): Promise<T> {
+  async call<T>(method: string, params: readonly unknown[] | object = []): Promise<T> {
     const id = ++this.#id;
     const answer = await this.#http.post('', { jsonrpc: '2.0', id, method, params }, method);
     const result = this.#result<T>(answer);

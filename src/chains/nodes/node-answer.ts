@@ -25,6 +25,14 @@ export function unsound(what: string): NodeFault {
   return new NodeFault('unsound_answer', `answered ${what}`);
 }
 
+/** The beginning of a text that a node chose, without what could change a terminal or a page. */
+export function printable(text: string, most = 100): string {
+  return text
+    .slice(0, most)
+    .replace(/[^\x20-\x7e]+/g, ' ')
+    .trim();
+}
+
 export function asObject(value: unknown, what: string): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw unsound(`no ${what}`);
   return value as Readonly<Record<string, unknown>>;

@@ -17,8 +17,8 @@ export interface NodesOptions<Node extends { readonly name: string }> {
   /** How long a node that failed is skipped. */
   readonly restMs?: number;
   /**
-   * Height of a node's newest block. With it, nodes are compared: a node that stands still while
-   * others go on is skipped.
+   * Height of a node's newest block. With it, nodes are compared: a node that makes no progress
+   * while others go on is skipped.
    */
   readonly height?: (node: Node) => Promise<number>;
   readonly compareEveryMs?: number;
@@ -33,7 +33,9 @@ interface Seat<Node> {
   restsUntil: number;
   /** At the last comparison; null before the first, and when the node did not tell it. */
   height: number | null;
-  /** The last comparison found the same newest block as the one before, and another node ahead. */
+  /**
+   * The last comparison found the same newest block as the previous one, and another node ahead.
+   */
   isStill: boolean;
   /** Its last answer was none, or was no use. */
   isSilent: boolean;
@@ -70,7 +72,7 @@ export class Nodes<Node extends { readonly name: string }> {
    * @throws ChainError the error of the last node, when none can answer.
    */
   async ask<T>(question: (node: Node) => Promise<T>): Promise<T> {
-    // Runs beside the question, which waits for no other node.
+    // Runs concurrently with the request, which waits for no other node.
     void this.#compare();
     let failure: unknown;
     for (const seat of this.#inOrder()) {

@@ -1,6 +1,6 @@
 import { ChainError } from '../port/chain-adapter.ts';
 
-export interface ReadAheadOptions<Block> {
+interface ReadAheadOptions<Block> {
   /** No block above this height is read. */
   readonly last: number;
   /** Blocks that are requested at once. */

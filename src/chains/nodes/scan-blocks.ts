@@ -33,7 +33,7 @@ const maxChanges = 3;
 
 /**
  * Follows a chain from a cursor. It first takes off the blocks that a reorg removed. Then it reads
- * at most `maxBlocks` forward, each on top of the one before, and at least one if there is one. A
+ * at most `maxBlocks` forward, each on top of the previous one, and at least one if there is one. A
  * chain that has become shorter is handled like any other reorg. Of a source whose blocks are
  * final, no block is ever taken off.
  *

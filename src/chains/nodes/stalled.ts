@@ -20,6 +20,18 @@ export function refuseStalled({ chain, stalledAfterSec }: Stall, blockTime: numb
   throw new ChainError('chain_stalled', `the newest block of ${chain} is ${ageSec(blockTime)} s old`);
 }
 
+/**
+ * Refuses a head from the future. What is built on its time would expire far too late, and wait
+ * until then.
+ *
+ * @throws ChainError `chain_ahead`
+ */
+export function refuseAhead({ chain, stalledAfterSec }: Stall, blockTime: number): void {
+  const aheadSec = blockTime - Math.floor(systemMs() / 1_000);
+  if (stalledAfterSec === 0 || aheadSec <= stalledAfterSec) return;
+  throw new ChainError('chain_ahead', `the newest block of ${chain} is from ${aheadSec} s after the present`);
+}
+
 /** The same problem for people, with its remedy; empty without one. */
 export function stallProblems({ stalledAfterSec }: Stall, blockTime: number): string[] {
   if (!isStalled(stalledAfterSec, blockTime)) return [];

@@ -101,11 +101,29 @@ export interface Promised {
 /** All reservations of the payments under way, with the most that each payment takes. */
 export type Held = ReadonlyMap<Reservation, Promised>;
 
+/**
+ * What a payment is for, by its kind:
+ *
+ * - `payout`: what a user bought.
+ * - `refund`: a deposit that goes back.
+ * - `sweep`: coins of deposit addresses that go to the hot wallet.
+ * - `gas`: coins for the fee of an address that is swept.
+ * - `setup`: prepares the hot wallet, and pays no one.
+ * - `commission`: what a partner has earned.
+ */
+export const paymentPurposes = ['payout', 'refund', 'sweep', 'gas', 'setup', 'commission'] as const;
+export type PaymentPurpose = (typeof paymentPurposes)[number];
+
 /** A payment, as it was decided. All members but `attempt` stay the same in every attempt. */
 export interface PaymentIntent {
   readonly id: string;
   /** Counts from 1. */
   readonly attempt: number;
+  /**
+   * Absent from gateways of earlier versions, which pay no commission. It then follows from `from`
+   * and `setup`, and is a payout without both.
+   */
+  readonly purpose?: PaymentPurpose;
   /**
    * Null pays from the hot wallet. Otherwise the payment is a sweep, which brings all of its
    * sources to the hot wallet (`to`). On a chain of accounts the source is one deposit address. On
@@ -357,8 +375,8 @@ export interface ChainAdapter {
    * Builds a transaction for the same payment at a higher fee, which replaces one that waits too
    * long. It spends all inputs of the old one, so that at most one of the two can confirm. Null
    * when the old fee is good enough. Null also when the chain, the settings or the sender's coins
-   * allow no replacement, or no higher fee beside the payments in `held`. Absent on chains without
-   * replacement.
+   * allow no replacement, or no higher fee in addition to the payments in `held`. Absent on chains
+   * without replacement.
    */
   replace?(intent: PaymentIntent, old: PreparedTx, held: Held): Promise<PreparedTx | null>;
   /** How long a transaction waits for a block before it is replaced. */

@@ -33,6 +33,11 @@ export interface Signer {
   revoke(chain: string, intent: PaymentIntent, tx: PreparedTx): Promise<SignedTx | null>;
   /** Address of the hot wallet on a chain. */
   hotWallet(chain: string): Promise<string>;
+  /**
+   * The accounts other than the hot wallet whose sequence numbers payments use, in the order of
+   * their numbers; empty on chains without.
+   */
+  channels(chain: string): Promise<readonly string[]>;
 }
 
 export class SignerError extends Error {

@@ -19,8 +19,19 @@ export interface OpenedTx {
    * bound its fee. The limit of the day counts at least this, also when the gateway states less.
    */
   readonly leastCounted?: bigint;
+  /**
+   * What a set-up brings to further accounts of the wallet, in the smallest unit of the chain's own
+   * coin. It stays ours, but a wallet without coins pays no one.
+   */
+  readonly moved?: bigint;
   /** Signs it. The same transaction always gives the same bytes. */
   sign(): { readonly txid: string; readonly raw: string };
+}
+
+/** What one set-up, and all of a day in UTC, may bring to further accounts of the wallet. */
+export interface MovingLimits {
+  readonly once: bigint;
+  readonly perDay: bigint;
 }
 
 /**
@@ -33,8 +44,12 @@ export interface TransactionSigner {
   readonly traits: Pick<ChainTraits, 'exclusive' | 'furtherAttempts' | 'paysFromDeposits'>;
   /** Whether it signs set-ups of the hot wallet, which pay no one. Most chains have none. */
   readonly hasSetups?: boolean;
+  /** Limits of `OpenedTx.moved`. Absent where set-ups move nothing. */
+  movingLimits?(): MovingLimits;
   /** Address of the hot wallet on the chain. */
   hotWallet(chain: string): string;
+  /** Its accounts other than the hot wallet, as `Signer.channels` returns them. Absent without. */
+  channels?(): readonly string[];
   /**
    * Whether a text is the hot wallet's address, in any form that the chain's addresses have. Base58
    * is compared with its capitals.
@@ -42,6 +57,11 @@ export interface TransactionSigner {
   isHotWallet(chain: string, address: string): boolean;
   /** @throws SignerError `refused` when the payload is no transaction of this kind. */
   open(chain: string, intent: PaymentIntent, tx: PreparedTx): OpenedTx;
+}
+
+/** The names of the conditions that do not hold, for `OpenedTx.faults`. */
+export function faultsOf(conditions: readonly (readonly [fault: string, holds: boolean])[]): string[] {
+  return conditions.filter(([, holds]) => !holds).map(([fault]) => fault);
 }
 
 export interface SigningKey {

@@ -3,7 +3,7 @@ import { sql } from '../../base/db/sql.ts';
 import { appendBlock, heightBelow, readWaiting, undoAbove } from './sandbox-blocks.ts';
 import { outputRows } from './sandbox-outputs.ts';
 
-export interface DropMined {
+interface DropMined {
   readonly chain: string;
   /** Of the newest block. */
   readonly height: number;

@@ -19,7 +19,7 @@ export interface WaitingTx {
   readonly waits: boolean;
 }
 
-export interface BlockTx {
+interface BlockTx {
   readonly txid: string;
   /** False when it moved nothing. */
   readonly success: boolean;

@@ -16,7 +16,7 @@ export interface PaidOutput {
   readonly seq: number;
 }
 
-/** Where an output stands now. */
+/** Where an output is now. */
 export interface OutputState {
   /** False while it moves nothing: its transaction was dropped, or failed. */
   readonly isThere: boolean;
@@ -42,7 +42,7 @@ export async function paidTo(
   return rows.map((row) => ({ ...row, ...outputOf(row.txid), amount: BigInt(row.amount) }));
 }
 
-/** Where outputs stand now, by their keys. */
+/** Where outputs are now, by their keys. */
 export async function outputStates(
   em: EntityManager,
   outputs: readonly { readonly chain: string; readonly key: string }[],

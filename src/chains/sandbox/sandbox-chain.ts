@@ -1,14 +1,7 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../../base/clock.ts';
 import { type SqlValue, sql } from '../../base/db/sql.ts';
-import {
-  type BlockRef,
-  type Broadcast,
-  ChainError,
-  type Holding,
-  type ScannedBlock,
-  type Transfer,
-} from '../port/chain-adapter.ts';
+import { type BlockRef, type Broadcast, ChainError, type Holding, type Transfer } from '../port/chain-adapter.ts';
 import { dropMined } from './drop-mined.ts';
 import { type ForcedProblem, forcedOnPayment, loseForced } from './forced-payments.ts';
 import {
@@ -21,13 +14,25 @@ import {
   salt,
   undoAbove,
 } from './sandbox-blocks.ts';
-import { mostOutputs, outputOf, outputRow, outputRows } from './sandbox-outputs.ts';
+import { mostOutputs, outputRow, outputRows } from './sandbox-outputs.ts';
+import {
+  type BlockRow,
+  readBalances,
+  readHead,
+  readHeads,
+  readMempool,
+  readQuietHeads,
+  readRange,
+  type SandboxRange,
+  timeMs,
+  unknownChain,
+} from './sandbox-reads.ts';
 import { nextHeight, type SandboxRules, usualRules } from './sandbox-rules.ts';
 import { encodePayload, openSandboxTx, sandboxTxid } from './sandbox-tx.ts';
 import { freeNonce, type OpenedTx, takeTxs, withoutRivals } from './take-txs.ts';
 import { type AskedTx, type BlockPoint, type MovedTx, movedBy, type SandboxTxFacts, txFacts } from './tx-facts.ts';
 
-export interface SandboxChainOptions {
+interface SandboxChainOptions {
   readonly orm: MikroORM;
   readonly clock: Clock;
   /** Of all its chains; only tests have others than the usual ones. */
@@ -54,7 +59,7 @@ export interface OutsidePayment extends SandboxOutput {
 }
 
 /** Coins that the owner of an account sends without the gateway. */
-export interface HandMadeSpend extends SandboxOutput {
+interface HandMadeSpend extends SandboxOutput {
   /** The account. */
   readonly from: string;
   /** In the smallest unit of the chain's own coin. */
@@ -63,7 +68,7 @@ export interface HandMadeSpend extends SandboxOutput {
   readonly busyBlocks: number;
 }
 
-export interface ReorgOptions {
+interface ReorgOptions {
   /**
    * Whether the transactions of the removed blocks wait for a block again. Otherwise they are
    * dropped.
@@ -73,15 +78,8 @@ export interface ReorgOptions {
   readonly blocks?: number;
 }
 
-/** Blocks of a chain, as one statement saw them. */
-export interface SandboxRange {
-  readonly head: number;
-  /** By height. */
-  readonly blocks: ReadonlyMap<number, ScannedBlock>;
-}
-
 /** What decides how a payment from an account is built. */
-export interface BeforePayment {
+interface BeforePayment {
   readonly nextNonce: number;
   readonly forced: ForcedProblem | 'fee_spike' | null;
   /** The newest block. */
@@ -214,7 +212,7 @@ export class SandboxChain {
   }
 
   /**
-   * Makes blocks of the waiting transactions, each block in a transaction of its own, or all in the
+   * Makes blocks of the waiting transactions, each block in a separate transaction, or all in the
    * caller's.
    */
   async mine(chain: string, blocks = 1, joined?: EntityManager): Promise<void> {
@@ -323,7 +321,7 @@ export class SandboxChain {
   }
 
   /**
-   * Gives an account coins from outside, in a block of its own and in the caller's transaction if
+   * Gives an account coins from outside, in a separate block and in the caller's transaction if
    * there is one. The account can pay from then on.
    */
   async fund(
@@ -352,13 +350,8 @@ export class SandboxChain {
   }
 
   /** The newest block of every chain. */
-  async heads(): Promise<Map<string, BlockRef>> {
-    const rows = await this.#read<BlockRow & { chain: string }>(
-      `select c.chain, b.height::int as height, b.hash, b.parent, ${timeMs} as time_ms
-         from sandbox_chain c join sandbox_block b on b.chain = c.chain and b.height = c.height`,
-      [],
-    );
-    return new Map(rows.map(({ chain, ...row }) => [chain, refOf(row)]));
+  heads(): Promise<Map<string, BlockRef>> {
+    return readHeads(this.#orm.em.fork());
   }
 
   /**
@@ -367,64 +360,24 @@ export class SandboxChain {
    */
   async quietHead(chain: string): Promise<string | undefined> {
     const now = performance.now();
-    if (!this.#quiet || now - this.#quiet.at > quietMs) this.#quiet = { at: now, heads: this.#quietHeads() };
+    if (!this.#quiet || now - this.#quiet.at > quietMs)
+      this.#quiet = { at: now, heads: readQuietHeads(this.#orm.em.fork()) };
     return (await this.#quiet.heads).get(chain);
   }
 
-  async #quietHeads(): Promise<Map<string, string>> {
-    const rows = await this.#read<{ chain: string; hash: string }>(
-      `select c.chain, b.hash from sandbox_chain c join sandbox_block b on b.chain = c.chain and b.height = c.height
-        where not exists (select 1 from sandbox_tx t where t.chain = c.chain and t.state = 'mempool')`,
-      [],
-    );
-    return new Map(rows.map(({ chain, hash }) => [chain, hash]));
-  }
-
   /** The newest block. */
-  async head(chain: string): Promise<BlockRef> {
-    const [row] = await this.#read<BlockRow>(
-      `select b.height::int as height, b.hash, b.parent, ${timeMs} as time_ms
-         from sandbox_chain c join sandbox_block b on b.chain = c.chain and b.height = c.height
-        where c.chain = ?`,
-      [chain],
-    );
-    if (row === undefined) throw unknownChain(chain);
-    return refOf(row);
+  head(chain: string): Promise<BlockRef> {
+    return readHead(this.#orm.em.fork(), chain);
   }
 
   /** The blocks from one height to another, with their transfers, in one statement. */
-  async range(chain: string, from: number, to: number): Promise<SandboxRange> {
-    const rows = await this.#read<RangeRow>(
-      `select c.height::int as head, b.height::int as height, b.hash, b.parent, ${timeMs} as time_ms,
-              t.txid, t.recipient, t.tag, t.contract, t.amount::text as amount, t.unusual
-         from sandbox_chain c
-         left join sandbox_block b on b.chain = c.chain and b.height between ? and ?
-         left join sandbox_tx t
-           on t.chain = b.chain and t.height = b.height and t.state = 'mined' and t.success and not t.minted
-        where c.chain = ?
-        order by b.height, t.seq`,
-      [from, to, chain],
-    );
-    const [first] = rows;
-    if (first === undefined) throw unknownChain(chain);
-    const blocks = new Map<number, ScannedBlock & { transfers: Transfer[] }>();
-    for (const { height, hash, parent, time_ms, ...tx } of rows) {
-      if (height === null || hash === null || parent === null || time_ms === null) continue;
-      const block = blocks.get(height) ?? { ref: refOf({ height, hash, parent, time_ms }), transfers: [] };
-      blocks.set(height, block);
-      if (tx.txid !== null) block.transfers.push(transferOf(tx));
-    }
-    return { head: first.head, blocks };
+  range(chain: string, from: number, to: number): Promise<SandboxRange> {
+    return readRange(this.#orm.em.fork(), chain, from, to);
   }
 
   /** The waiting transactions, oldest first. */
-  async mempool(chain: string): Promise<Transfer[]> {
-    const rows = await this.#read<TransferRow>(
-      `select txid, recipient, tag, contract, amount::text as amount, unusual
-         from sandbox_tx where chain = ? and state = 'mempool' and not minted order by seq`,
-      [chain],
-    );
-    return rows.map(transferOf);
+  mempool(chain: string): Promise<Transfer[]> {
+    return readMempool(this.#orm.em.fork(), chain);
   }
 
   /**
@@ -466,28 +419,8 @@ export class SandboxChain {
    * The mined balances of the holdings, in their order and in one statement. A payment of an
    * account is subtracted from the whole address and from none of its tags.
    */
-  async balances(chain: string, holdings: readonly Holding[], contract: string | null): Promise<bigint[]> {
-    if (holdings.length === 0) return [];
-    const rows = await this.#read<{ amount: string }>(
-      `select (case when a.address is not null
-                    then coalesce((select b.amount from sandbox_balance b
-                                    where b.chain = a.chain and b.address = a.address and b.contract = ?), 0)
-                    else (select coalesce(sum(t.amount), 0) from sandbox_tx t
-                           where t.chain = ? and t.recipient = h.address and t.state = 'mined' and t.success
-                             and t.contract is not distinct from ? and (h.tag is null or t.tag = h.tag))
-               end)::text as amount
-         from jsonb_to_recordset(?::jsonb) as h (place integer, address text, tag text)
-         left join sandbox_account a on a.chain = ? and a.address = h.address and h.tag is null
-        order by h.place`,
-      [
-        contract ?? '',
-        chain,
-        contract,
-        JSON.stringify(holdings.map(({ address, tag }, place) => ({ place, address, tag }))),
-        chain,
-      ],
-    );
-    return rows.map(({ amount }) => BigInt(amount));
+  balances(chain: string, holdings: readonly Holding[], contract: string | null): Promise<bigint[]> {
+    return readBalances(this.#orm.em.fork(), chain, holdings, contract);
   }
 
   /** The next block. */
@@ -523,35 +456,6 @@ export class SandboxChain {
   }
 }
 
-interface TransferRow {
-  readonly txid: string | null;
-  readonly recipient: string | null;
-  readonly tag: string | null;
-  readonly contract: string | null;
-  readonly amount: string | null;
-  readonly unusual: boolean | null;
-}
-
-interface BlockRow {
-  readonly height: number;
-  readonly hash: string;
-  readonly parent: string;
-  readonly time_ms: number;
-}
-
-type RangeRow = TransferRow & { readonly head: number } & { readonly [Name in keyof BlockRow]: BlockRow[Name] | null };
-
-/** The SQL of a block's time, in milliseconds since 1970. */
-const timeMs = '(extract(epoch from b.mined_at) * 1000)::float8';
-
-function refOf({ height, hash, parent, time_ms: ms }: BlockRow): BlockRef {
-  return { height, hash, parent, timeMs: ms };
-}
-
-function unknownChain(chain: string): ChainError {
-  return new ChainError('unknown_chain', `there is no sandbox chain ${chain}`, { retryable: false });
-}
-
 /** Opens a transaction. Null when its sender did not sign it for this chain. */
 function openOn(chain: string, raw: string): OpenedTx | null {
   try {
@@ -560,15 +464,4 @@ function openOn(chain: string, raw: string): OpenedTx | null {
   } catch {
     return null;
   }
-}
-
-function transferOf({ txid, recipient, tag, contract, amount, unusual }: TransferRow): Transfer {
-  return {
-    ...outputOf(txid ?? ''),
-    address: recipient ?? '',
-    tag,
-    contract,
-    amount: BigInt(amount ?? '0'),
-    ...(unusual === true ? { doubt: 'unusual_kind' as const } : {}),
-  };
 }

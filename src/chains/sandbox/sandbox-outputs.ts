@@ -1,4 +1,4 @@
-// A transaction from outside may pay several outputs. Each output is a row of its own: the first
+// A transaction from outside may pay several outputs. Each output is a separate row: the first
 // one has the txid, the others have the txid and their place, 'txid:1'.
 
 /** The most outputs of one transaction. */

@@ -1,6 +1,7 @@
 import type { BlockSource } from '../nodes/scan-blocks.ts';
 import type { BlockRef, ScannedBlock } from '../port/chain-adapter.ts';
-import type { SandboxChain, SandboxRange } from './sandbox-chain.ts';
+import type { SandboxChain } from './sandbox-chain.ts';
+import type { SandboxRange } from './sandbox-reads.ts';
 
 /** A stretch of a chain, read by one statement, so that its blocks join. */
 export class SandboxSource implements BlockSource {

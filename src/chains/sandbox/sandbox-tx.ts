@@ -49,7 +49,7 @@ export function sandboxAddress(publicKey: Uint8Array): string {
 }
 
 /**
- * The text that is signed and hashed. Members stand in one order and absent ones are left out, so
+ * The text that is signed and hashed. Members are in a fixed order and absent ones are left out, so
  * that equal payloads are equal text.
  */
 export function encodePayload(payload: SandboxPayload): string {

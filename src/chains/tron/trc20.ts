@@ -14,7 +14,7 @@ const balanceMethod = '70a08231';
 const decimalsMethod = '313ce567';
 
 /** A token transfer. The recipient has 42 digits, as in all messages. */
-export interface TokenTransfer {
+interface TokenTransfer {
   readonly to: string;
   readonly amount: bigint;
 }

@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { OwnAddresses } from '../addresses/own-addresses.ts';
 import { blockToleranceSec } from '../networks/networks.ts';
+import { Agreement } from '../nodes/agreement.ts';
 import { HttpNode, type HttpNodeOptions } from '../nodes/http-node.ts';
+import { ComparedDeposits } from '../nodes/lone-word.ts';
 import { NodeFault } from '../nodes/node-answer.ts';
 import { Nodes } from '../nodes/nodes.ts';
 import { scanBlocks } from '../nodes/scan-blocks.ts';
@@ -27,7 +29,6 @@ import {
 } from '../port/chain-adapter.ts';
 import { txidDigits } from '../port/txid.ts';
 import { RootDoubts } from './root-doubts.ts';
-import { LoneWord, refuseUnlike } from './second-node.ts';
 import { balancesOf, type FinalBalances, finalBalancesOf } from './tron-balances.ts';
 import { type BlockReading, readScannedBlock, TronBlockSource } from './tron-block-source.ts';
 import { usualCosts } from './tron-costs.ts';
@@ -44,7 +45,7 @@ import { tronTraits } from './tron-traits.ts';
 import type { WatchedTokens } from './tron-transfers.ts';
 import { decodePayload, digitsOf, encodeTronTx, openTronTx } from './tron-tx.ts';
 
-export interface TronAdapterOptions {
+interface TronAdapterOptions {
   readonly network: TronNetwork;
   /** Address of the wallet that pays. */
   readonly hotWallet: string;
@@ -55,8 +56,6 @@ export interface TronAdapterOptions {
   readonly rpc?: Pick<HttpNodeOptions, 'timeoutMs'>;
 }
 
-/** Refusals that end a payment when they last. */
-const lasting: ReadonlySet<string> = new Set(['would_fail', 'token_refused']);
 const broadcastsAtOnce = 8;
 
 /** The port to Tron. */
@@ -74,12 +73,12 @@ export class TronAdapter implements ChainAdapter {
   readonly #network: TronNetwork;
   readonly #hotWallet: string;
   readonly #genesis: string | null;
-  readonly #addresses: OwnAddresses;
   readonly #tokens: WatchedTokens;
   readonly #nodes: Nodes<TronNode>;
   readonly #preparation: TronPreparation;
   readonly #doubts: RootDoubts;
-  readonly #loneWord: LoneWord;
+  readonly #agreement: Agreement<TronNode>;
+  readonly #compared: ComparedDeposits<TronNode>;
   readonly #sightings = new Sightings();
 
   constructor({ network, hotWallet, addresses, genesis = null, rpc = {} }: TronAdapterOptions) {
@@ -96,7 +95,6 @@ export class TronAdapter implements ChainAdapter {
     this.#network = network;
     this.#hotWallet = hotWallet;
     this.#genesis = network.genesis ?? genesis;
-    this.#addresses = addresses;
     this.#tokens = new Map([...tokens.values()].map((contract) => [digitsOf(contract), contract]));
     this.#nodes = new Nodes({
       chain,
@@ -104,8 +102,13 @@ export class TronAdapter implements ChainAdapter {
       verify: (node) => this.#verify(node),
       height: async (node) => (await node.head('newest')).ref.height,
     });
+    this.#agreement = new Agreement(this.#nodes);
     this.#doubts = new RootDoubts(this.#nodes.operators);
-    this.#loneWord = new LoneWord(network.twoNodesAbove);
+    this.#compared = new ComparedDeposits({
+      ...{ nodes: this.#nodes, limits: network.twoNodesAbove },
+      ownOf: async (asked) => new Set([...(await addresses.indexes(asked)).keys(), hotWallet]),
+      read: async (node, height) => (await readScannedBlock(this.#reading(node), height))?.scanned ?? null,
+    });
     this.#preparation = new TronPreparation({ network, hotWallet, addresses });
   }
 
@@ -131,7 +134,7 @@ export class TronAdapter implements ChainAdapter {
       if (top?.hash === head.ref.hash) return { orphaned: [], blocks: [], cursor, head: head.ref.height, ...final };
       const source = new TronBlockSource({ ...this.#reading(node), head, maxHeight: (top?.height ?? 0) + maxBlocks });
       const result = await scanBlocks(this.chain, source, cursor, { maxBlocks, reorgWindow: this.reorgWindow });
-      await this.#compareLarge(node, result);
+      await this.#compared.refuseUnlike(node, result.blocks);
       return { ...result, ...final };
     });
   }
@@ -154,7 +157,7 @@ export class TronAdapter implements ChainAdapter {
    * explains is credited.
    */
   finalBalances(addresses: readonly string[], contract: string | null): Promise<FinalBalances> {
-    const needsSecond = contract === null && this.#nodes.operators > 1 && this.#loneWord.isLimited({ contract });
+    const needsSecond = contract === null && this.#compared.isCompared({ contract });
     return this.#nodes.ask(async (node) => {
       if (!needsSecond) return finalBalancesOf(node, addresses, contract);
       for (let look = 1; look <= maxLooks; look += 1) {
@@ -195,13 +198,9 @@ export class TronAdapter implements ChainAdapter {
         if (status?.state === 'dead' && status.final) continue;
         throw new ChainError('earlier_may_confirm', 'an earlier transaction of the payment may still confirm');
       }
-      try {
-        return await this.#prepare(node, intent, held);
-      } catch (error) {
-        if (error instanceof ChainError && lasting.has(error.code))
-          await this.#confirmRefusal(node, intent, held, error);
-        throw error;
-      }
+      return this.#agreement.onRefusals(node, (each) =>
+        this.#preparation.prepare(each, intent, held, (question) => this.#agreement.askSecond(each, question)),
+      );
     });
   }
 
@@ -219,13 +218,7 @@ export class TronAdapter implements ChainAdapter {
    */
   async broadcast(tx: SignedTx): Promise<Broadcast> {
     this.#sightings.watch(tx.txid);
-    const replies = await this.#nodes.askEach((node) => node.broadcast(tx.raw));
-    const said = replies.map(
-      (reply): Broadcast => (reply instanceof ChainError ? { outcome: 'uncertain', code: reply.code } : reply),
-    );
-    const [first] = said;
-    const best = said.find(({ outcome }) => outcome === 'accepted') ?? said.find(({ outcome }) => outcome === 'known');
-    return best ?? said.find(({ outcome }) => outcome === 'uncertain') ?? first ?? { outcome: 'uncertain', code: null };
+    return this.#agreement.broadcast((node) => node.broadcast(tx.raw));
   }
 
   /**
@@ -272,10 +265,8 @@ export class TronAdapter implements ChainAdapter {
     return this.#doubts.count;
   }
 
-  /** Where there are nodes of two operators, nothing is final before two of them tell the same. */
   get obstacle(): string | null {
-    const { operators, answering } = this.#nodes;
-    return operators > 1 && answering < 2 ? 'no_second_node' : null;
+    return this.#agreement.obstacle;
   }
 
   check(): Promise<readonly NodeReport[]> {
@@ -285,12 +276,9 @@ export class TronAdapter implements ChainAdapter {
 
   #statuses(node: TronNode, sent: readonly SentTx[]): Promise<TxStatus[]> {
     const { finality } = this.#network;
-    const askSecond = <T>(question: (second: TronNode) => Promise<T>): Promise<T | null> =>
-      this.#askSecond(node, question);
-    const hasSecond = this.#nodes.operators > 1;
     return tronStatuses(node, sent, {
       ...{ finality, sightings: this.#sightings },
-      askSecond: hasSecond ? askSecond : null,
+      askSecond: this.#agreement.second(node),
     });
   }
 
@@ -298,65 +286,6 @@ export class TronAdapter implements ChainAdapter {
   #reading(node: TronNode): BlockReading {
     const isTraced = this.#network.internalTransfers === 'trace';
     return { node, tokens: this.#tokens, isTraced, doubts: this.#doubts, sightings: this.#sightings };
-  }
-
-  /**
-   * Compares deposits of ours with a second node, where there is one and the first one told much of
-   * a coin alone today.
-   */
-  async #compareLarge(node: TronNode, { blocks }: ScanResult): Promise<void> {
-    if (this.#nodes.operators === 1) return;
-    const limited = blocks.flatMap(({ transfers }) => transfers).filter((one) => this.#loneWord.isLimited(one));
-    if (limited.length === 0) return;
-    const asked = [...new Set(limited.map(({ address }) => address))];
-    const own = new Set([...(await this.#addresses.indexes(asked)).keys(), this.#hotWallet]);
-    const deposits = limited.filter(({ address }) => own.has(address));
-    const compared = new Set(this.#loneWord.above(deposits));
-    for (const { ref, transfers } of blocks) {
-      const ours = transfers.filter((one) => compared.has(one));
-      if (ours.length === 0) continue;
-      await this.#nodes.askAnother(node, async (second) => {
-        const read = await readScannedBlock(this.#reading(second), ref.height);
-        refuseUnlike(read?.scanned ?? null, { ref, transfers: ours });
-      });
-    }
-    this.#loneWord.add(deposits.filter((one) => !compared.has(one)));
-  }
-
-  #prepare(node: TronNode, intent: PaymentIntent, held: Held): Promise<PreparedTx> {
-    return this.#preparation.prepare(node, intent, held, (question) => this.#askSecond(node, question));
-  }
-
-  /**
-   * Asks a second node about a refusal that ends the payment when it lasts. A node that lies could
-   * otherwise have orders refunded whose rate has moved.
-   *
-   * @throws ChainError `unconfirmed_refusal` when that node says something else, or is away.
-   */
-  async #confirmRefusal(node: TronNode, intent: PaymentIntent, held: Held, refusal: ChainError): Promise<void> {
-    if (this.#nodes.operators === 1) return;
-    const second = await this.#askSecond(node, async (other) => {
-      try {
-        await this.#prepare(other, intent, held);
-        return 'accepts';
-      } catch (error) {
-        if (error instanceof ChainError && error.isOfChain) return error.code;
-        throw error;
-      }
-    });
-    if (second === refusal.code) return;
-    const message = `one node says ${refusal.code} of the payment, and a second one ${second ?? 'does not answer'}`;
-    throw new ChainError('unconfirmed_refusal', message, { isOfChain: true });
-  }
-
-  /** The answer of a second node; null while none answers. */
-  async #askSecond<T>(node: TronNode, question: (second: TronNode) => Promise<T>): Promise<T | null> {
-    try {
-      return await this.#nodes.askAnother(node, question);
-    } catch (error) {
-      if (error instanceof ChainError) return null;
-      throw error;
-    }
   }
 
   async #verify(node: TronNode): Promise<void> {

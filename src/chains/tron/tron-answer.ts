@@ -41,7 +41,7 @@ export interface TronInfo {
 }
 
 /** A log of a contract, in lower case and without '0x'. */
-export interface TronLog {
+interface TronLog {
   readonly topics: readonly string[];
   readonly data: string;
 }
@@ -65,11 +65,11 @@ export function asInt64(value: unknown, what: string): bigint {
   return number;
 }
 
-export function asHeight(value: unknown, what: string): number {
+function asHeight(value: unknown, what: string): number {
   return asBounded(value, maxHeight, what);
 }
 
-export function asTime(value: unknown, what: string): number {
+function asTime(value: unknown, what: string): number {
   return asBounded(value, maxTimeMs, what);
 }
 

@@ -35,7 +35,7 @@ export type PostNode = Pick<HttpNode, 'name' | 'post'>;
 export type Reach = 'newest' | 'solid';
 
 /** A call of a contract that is only simulated. Addresses have 42 digits, data has no '0x'. */
-export interface TronCall {
+interface TronCall {
   readonly owner: string;
   readonly contract: string;
   readonly data: string;

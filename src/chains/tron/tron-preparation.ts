@@ -22,7 +22,7 @@ import {
 } from './tron-tx.ts';
 import { permissionFault } from './tron-wallet.ts';
 
-export interface TronPreparationOptions {
+interface TronPreparationOptions {
   readonly network: TronNetwork;
   readonly hotWallet: string;
   readonly addresses: OwnAddresses;
@@ -55,7 +55,7 @@ interface Terms {
 }
 
 /** Puts a question to a node of another operator; null while none answers. */
-export type AskSecond = <T>(question: (second: TronNode) => Promise<T>) => Promise<T | null>;
+type AskSecond = <T>(question: (second: TronNode) => Promise<T>) => Promise<T | null>;
 
 /** A token's energy may grow until its block: its penalty follows the load of its contract. */
 const energyMargin = { of: 6n, in: 5n };

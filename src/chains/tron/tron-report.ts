@@ -7,7 +7,7 @@ import { digitsOf } from './tron-tx.ts';
 import { permissionFault } from './tron-wallet.ts';
 
 /** What a report is about, besides its node. */
-export interface ReportSubject {
+interface ReportSubject {
   readonly network: TronNetwork;
   readonly hotWallet: string;
   /** Of the network's nodes. */

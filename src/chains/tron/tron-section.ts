@@ -1,11 +1,11 @@
 import { toUnits } from '../../base/money.ts';
-import { confirmations, readByCoin, readCommon } from '../networks/common-section.ts';
-import { BadValue, decimalText, type FileSection, oneOf, type Reader, wholeNumber } from '../networks/file-section.ts';
+import { confirmations, readCommon, readTwoNodesAbove } from '../networks/common-section.ts';
+import { BadValue, type FileSection, oneOf, type Reader, wholeNumber } from '../networks/file-section.ts';
 import type { ChainCoin, LiveNetwork } from '../networks/network-config.ts';
 import { readTokens } from '../token-section.ts';
 
 /** The public networks by the last four bytes of their block 0, and a private chain. */
-export type TronNet = keyof typeof chainIds | 'private';
+type TronNet = keyof typeof chainIds | 'private';
 
 export interface TronNetwork extends LiveNetwork {
   readonly kind: 'tron';
@@ -67,7 +67,7 @@ export function readTronSection(section: FileSection, chain: string, coins: read
     genesis,
     ...common,
     internalTransfers: section.optional('internal_transfers', oneOf('balances', 'trace', 'none'), 'balances'),
-    twoNodesAbove: readTwoNodesAbove(section.section('two_nodes_above'), coins, tokens),
+    twoNodesAbove: readTwoNodesAbove(section, coins, tokens),
     expireAfterSec: section.optional('expire_after_sec', wholeNumber(300, longestExpirySec, 1_800), 1_800),
   };
 }
@@ -90,15 +90,3 @@ const solidOr: Reader<number | 'solid'> = {
     return confirmations(solidDepth).read(value);
   },
 };
-
-function readTwoNodesAbove(
-  section: FileSection,
-  coins: readonly ChainCoin[],
-  tokens: ReadonlyMap<string, string>,
-): ReadonlyMap<string, bigint> {
-  const moved = coins.filter(({ coin, isToken }) => !isToken || tokens.has(coin));
-  const above = readByCoin(section, moved, (own, { coin, decimals }) =>
-    toUnits(own.required(coin, decimalText(decimals, '1000')), decimals),
-  );
-  return new Map([...above].map(([coin, amount]) => [tokens.get(coin) ?? '', amount]));
-}

@@ -7,7 +7,7 @@ import { confirmed, maxLooks, unsettled } from './tron-status.ts';
 import type { WatchedTokens } from './tron-transfers.ts';
 import { coinOrderOf } from './tron-tx.ts';
 
-export interface SpendOptions {
+interface SpendOptions {
   /** The hot wallet as 42 digits. */
   readonly hotWallet: string;
   /** Other tokens are left out. */

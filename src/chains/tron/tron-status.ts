@@ -56,7 +56,7 @@ interface Query extends Pick<StatusOptions, 'finality' | 'sightings'> {
  * nothing is final before a second node tells the same.
  *
  * Transactions in one block share its queries: one for each block that is not final, and three for
- * each that is. Two more ask for the heads. One that no block holds takes a query of its own.
+ * each that is. Two more ask for the heads. One that no block holds takes a separate query.
  *
  * @throws ChainError of the first transaction whose status the node cannot tell.
  */
@@ -284,7 +284,7 @@ async function isIndexed(node: TronNode, height: number, direction: 1 | -1, top:
     if (tx) return (await node.info(tx.txid, 'solid'))?.height === at;
     if (!block.hasRoot) throw unsound('a block without the transactions that its header names');
   }
-  // So many blocks without a transaction are no busy chain, and prove nothing against the node.
+  // That many blocks without a transaction are no busy chain, and prove nothing against the node.
   return true;
 }
 

@@ -16,7 +16,7 @@ import {
   type TronTx,
 } from './tron-tx.ts';
 
-export interface TronTransactionsOptions {
+interface TronTransactionsOptions {
   readonly network: Pick<TronNetwork, 'chain' | 'expireAfterSec'>;
   readonly keys: SigningKeys;
 }

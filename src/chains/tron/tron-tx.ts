@@ -46,7 +46,7 @@ export interface TronPayload {
 }
 
 /** The contract of a transaction, with the fields of its value. */
-export interface TronContract {
+interface TronContract {
   readonly kind: 'TransferContract' | 'TriggerSmartContract';
   readonly value: Fields;
 }
@@ -59,7 +59,7 @@ const kinds: ReadonlyMap<bigint, TronContract['kind']> = new Map([
 
 const typeUrl = 'type.googleapis.com/protocol.';
 
-/** The payload as text. Members stand in one order, so that equal payloads are equal text. */
+/** The payload as text. Members are in a fixed order, so that equal payloads are equal text. */
 export function encodePayload({ path, tx }: TronPayload): string {
   return JSON.stringify({ path, tx: bytesToHex(encodeTronTx(tx)) });
 }
@@ -165,7 +165,7 @@ function timeOf(fields: Fields, field: number): number {
 }
 
 /** A signed transaction: its id, and its bytes as `wallet/broadcasthex` takes them. */
-export interface SignedBytes {
+interface SignedBytes {
   readonly txid: string;
   readonly raw: string;
 }
@@ -248,7 +248,7 @@ export function coinOrderOf(raw: Uint8Array): {
 } {
   try {
     const fields = readFields(raw);
-    // The owner stands in the first field of all kinds of contracts.
+    // The owner is in the first field of all kinds of contracts.
     const value = readFields(bytesOf(messageOf(messageOf(fields, 11), 2), 2));
     const coins = contractOf(fields) === null ? 0n : numberOf(value, 3);
     return { owner: addressOf(value, 1), to: addressOf(value, 2), coins };

@@ -26,7 +26,7 @@ export interface ChangeRules {
   readonly rate: bigint;
 }
 
-export interface Selection<C extends Coin> {
+interface Selection<C extends Coin> {
   readonly inputs: readonly C[];
   /**
    * The outputs back to the hot wallet, in equal parts but for a remainder; empty when the change

@@ -38,7 +38,7 @@ import { utxoSpend } from './utxo-spend.ts';
 import { utxoTraits } from './utxo-traits.ts';
 import { WaitingTransfers } from './waiting-transfers.ts';
 
-export interface UtxoAdapterOptions {
+interface UtxoAdapterOptions {
   readonly network: UtxoNetwork;
   /** Address of the hot wallet. */
   readonly hotWallet: string;
@@ -129,8 +129,8 @@ export class UtxoAdapter implements ChainAdapter {
 
   /**
    * Reads all unspent outputs of the chain, which takes a node minutes on a large chain. On a node
-   * without that call (Dogecoin), the known outputs of the hot wallet are counted, each by a call
-   * of its own.
+   * without that call (Dogecoin), the known outputs of the hot wallet are counted, each by a
+   * separate call.
    *
    * @throws ChainError `unsupported` for another address on such a node.
    */

@@ -18,7 +18,7 @@ const addressed: ReadonlySet<unknown> = new Set([
  * Reads a block, as `getblock` tells it with all transactions.
  *
  * The coins of the coinbase transaction are no transfers: they cannot be spent for a hundred blocks
- * or more, and a reorg destroys them for good. A miner must send them on from a wallet of its own.
+ * or more, and a reorg destroys them for good. A miner must send them on from a separate wallet.
  *
  * @throws ChainError when it is not the requested block, or is not valid.
  */

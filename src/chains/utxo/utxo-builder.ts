@@ -19,15 +19,15 @@ import {
 import { dustLimit, feeOf, inputSize, ownForm, scriptOfAddress, virtualSize } from './utxo-script.ts';
 import type { UtxoNetwork } from './utxo-section.ts';
 
-export interface UtxoBuilderOptions {
+interface UtxoBuilderOptions {
   readonly network: UtxoNetwork;
   readonly hotWallet: string;
   readonly outputs: OwnOutputs;
 }
 
-/** Number of payments that can be made between two blocks, each from an output of its own. */
+/** Number of payments that can be made between two blocks, each from a separate output. */
 const wantedOutputs = 12;
-/** How often coins are selected anew because selected outputs turned out to be spent. */
+/** How often coins are selected again because selected outputs turned out to be spent. */
 const maxSelections = 10;
 
 /** Builds the unsigned transactions of one chain. */

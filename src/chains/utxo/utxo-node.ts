@@ -8,7 +8,7 @@ import { asCoins, asCount, asHash, asHeight, asHex, asInteger } from './utxo-ans
 import { readBlock, readSpends, readTransfers } from './utxo-block.ts';
 
 /** An output that no block spends. */
-export interface UnspentOutput {
+interface UnspentOutput {
   readonly amount: bigint;
   /** In hex. */
   readonly script: string;
@@ -18,7 +18,7 @@ export interface UnspentOutput {
   readonly best: string;
 }
 
-export interface BlockHeader extends BlockRef {
+interface BlockHeader extends BlockRef {
   /** -1 when the block is not on the chain. */
   readonly confirmations: number;
   /** In seconds since 1970. */

@@ -5,7 +5,7 @@ import { readSpends, readWorth } from './utxo-block.ts';
 import type { UtxoNode } from './utxo-node.ts';
 import { totalOf } from './utxo-psbt.ts';
 
-export interface SpendOptions {
+interface SpendOptions {
   readonly chain: string;
   readonly outputs: OwnOutputs;
   /** The script of the hot wallet's outputs, in hex. */

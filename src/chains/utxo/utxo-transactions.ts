@@ -9,7 +9,7 @@ import { dustLimit, feeOf, ownAddress, ownForm, scriptOfAddress, virtualSize } f
 import type { UtxoNetwork } from './utxo-section.ts';
 import { utxoTraits } from './utxo-traits.ts';
 
-export interface UtxoTransactionsOptions {
+interface UtxoTransactionsOptions {
   readonly network: Pick<UtxoNetwork, 'chain' | 'net' | 'feeCeiling'>;
   readonly keys: SigningKeys;
 }

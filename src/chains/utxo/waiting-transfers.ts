@@ -1,7 +1,7 @@
 import type { Pending, Transfer } from '../port/chain-adapter.ts';
 import type { UtxoNode } from './utxo-node.ts';
 
-export interface WaitingLimits {
+interface WaitingLimits {
   /** The most transactions in one call. */
   readonly perCall: number;
   /**

@@ -1,5 +1,7 @@
 import { blockToleranceSec } from '../networks/networks.ts';
+import { Agreement } from '../nodes/agreement.ts';
 import { HttpNode, type HttpNodeOptions } from '../nodes/http-node.ts';
+import { ComparedDeposits } from '../nodes/lone-word.ts';
 import { NodeFault } from '../nodes/node-answer.ts';
 import { Nodes } from '../nodes/nodes.ts';
 import { scanBlocks } from '../nodes/scan-blocks.ts';
@@ -22,7 +24,7 @@ import {
   type TxStatus,
 } from '../port/chain-adapter.ts';
 import { txidDigits } from '../port/txid.ts';
-import { XrpBlockSource } from './xrp-block-source.ts';
+import { readScanned, XrpBlockSource } from './xrp-block-source.ts';
 import { serverFault, xrpReport } from './xrp-facts.ts';
 import { XrpNode } from './xrp-node.ts';
 import { XrpPreparation } from './xrp-preparation.ts';
@@ -33,7 +35,7 @@ import { xrpStatus } from './xrp-status.ts';
 import { xrpTraits } from './xrp-traits.ts';
 import { openXrpTx } from './xrp-tx.ts';
 
-export interface XrpAdapterOptions {
+interface XrpAdapterOptions {
   readonly network: XrpNetwork;
   /** Address of the wallet that pays and is paid. */
   readonly hotWallet: string;
@@ -56,6 +58,8 @@ export class XrpAdapter implements ChainAdapter {
   readonly #network: XrpNetwork;
   readonly #wallet: Holding;
   readonly #nodes: Nodes<XrpNode>;
+  readonly #agreement: Agreement<XrpNode>;
+  readonly #compared: ComparedDeposits<XrpNode>;
   readonly #preparation: XrpPreparation;
 
   constructor({ network, hotWallet, fundingTag, rpc = {} }: XrpAdapterOptions) {
@@ -73,6 +77,12 @@ export class XrpAdapter implements ChainAdapter {
       nodes: nodes.map((node) => new XrpNode(new HttpNode(node, { ...rpc, numbersAsText: true, anyStatus: true }))),
       verify: async (node) => void (await this.#verified(node)),
       height: async (node) => (await node.state()).head.height,
+    });
+    this.#agreement = new Agreement(this.#nodes);
+    this.#compared = new ComparedDeposits({
+      ...{ nodes: this.#nodes, limits: network.twoNodesAbove },
+      ownOf: async () => new Set([hotWallet]),
+      read: readScanned,
     });
     this.#preparation = new XrpPreparation({ network, hotWallet });
   }
@@ -102,6 +112,7 @@ export class XrpAdapter implements ChainAdapter {
       const maxHeight = (top?.height ?? 0) + maxBlocks;
       const source = new XrpBlockSource({ node, head: head.height, maxHeight });
       const result = await scanBlocks(this.chain, source, cursor, { maxBlocks, reorgWindow: this.reorgWindow });
+      await this.#compared.refuseUnlike(node, result.blocks);
       return { ...result, final: result.head };
     });
   }
@@ -124,34 +135,27 @@ export class XrpAdapter implements ChainAdapter {
 
   /**
    * Throws ChainError, besides the errors of a node:
-   * - `insufficient_funds`: beside the reserve that the account must keep;
+   * - `insufficient_funds`: in addition to the reserve that the account must keep;
    * - `no_ticket`: all tickets are in use;
    * - `below_least_amount`: too little for an account that does not exist yet;
    * - `fee_above_maximum`;
    * - `would_fail`;
    * - `permission_changed`: another key signs for the wallet;
+   * - `unconfirmed_refusal`: one server alone says that the payment would fail;
    * - `earlier_may_confirm`: what the earlier attempt reserved is used, perhaps by it.
    */
   prepare(intent: PaymentIntent, held: Held, earlier: readonly EarlierTx[] = []): Promise<PreparedTx> {
-    return this.#nodes.ask((node) => this.#preparation.prepare(node, intent, held, earlier));
+    return this.#nodes.ask((node) =>
+      this.#agreement.onRefusals(node, (each) => this.#preparation.prepare(each, intent, held, earlier)),
+    );
   }
 
   neededSetup(): Promise<string | null> {
     return this.#nodes.ask((node) => this.#preparation.neededSetup(node));
   }
 
-  /**
-   * Sends the bytes to every server, because one may take them and pass them to no other. Never
-   * throws: the replies, or their absence, are only hints.
-   */
-  async broadcast(tx: SignedTx): Promise<Broadcast> {
-    const replies = await this.#nodes.askEach((node) => node.submit(tx.raw));
-    const said = replies.map(
-      (reply): Broadcast => (reply instanceof ChainError ? { outcome: 'uncertain', code: reply.code } : reply),
-    );
-    const order: readonly Broadcast['outcome'][] = ['accepted', 'known', 'uncertain', 'rejected'];
-    const [best] = said.sort((a, b) => order.indexOf(a.outcome) - order.indexOf(b.outcome));
-    return best ?? { outcome: 'uncertain', code: null };
+  broadcast(tx: SignedTx): Promise<Broadcast> {
+    return this.#agreement.broadcast((node) => node.submit(tx.raw));
   }
 
   async status(tx: SignedTx): Promise<TxStatus> {
@@ -160,7 +164,7 @@ export class XrpAdapter implements ChainAdapter {
     return this.#nodes.ask((node) =>
       xrpStatus(node, opened, {
         lifeLedgers: this.#network.expireAfterLedgers,
-        askSecond: this.#nodes.operators > 1 ? (question) => this.#askSecond(node, question) : null,
+        askSecond: this.#agreement.second(node),
       }),
     );
   }
@@ -171,19 +175,13 @@ export class XrpAdapter implements ChainAdapter {
     return this.#nodes.ask((node) => xrpSpend(node, digits, this.#wallet.address));
   }
 
+  get obstacle(): string | null {
+    return this.#agreement.obstacle;
+  }
+
   check(): Promise<readonly NodeReport[]> {
     const { address: hotWallet, tag: fundingTag } = this.#wallet;
     return this.#nodes.report((node) => xrpReport(node, { network: this.#network, hotWallet, fundingTag }));
-  }
-
-  /** The answer of a second server; null while none answers. */
-  async #askSecond<T>(node: XrpNode, question: (second: XrpNode) => Promise<T>): Promise<T | null> {
-    try {
-      return await this.#nodes.askAnother(node, question);
-    } catch (error) {
-      if (error instanceof ChainError) return null;
-      throw error;
-    }
   }
 
   async #verified(node: XrpNode): Promise<XrpState> {

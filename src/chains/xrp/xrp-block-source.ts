@@ -7,7 +7,7 @@ import { transfersOf } from './xrp-transfers.ts';
 /** Ledgers that are requested at once. */
 const ahead = 4;
 
-export interface XrpBlockSourceOptions {
+interface XrpBlockSourceOptions {
   readonly node: XrpNode;
   /** Index of the newest validated ledger when the scan begins. */
   readonly head: number;
@@ -27,10 +27,7 @@ export class XrpBlockSource implements BlockSource {
     this.#ledgers = new ReadAhead({
       last: Math.min(head, maxHeight),
       ahead,
-      read: async (index) => {
-        const ledger = await node.ledger(index);
-        return ledger && { ref: ledger.ref, transfers: transfersOf(ledger) };
-      },
+      read: (index) => readScanned(node, index),
     });
   }
 
@@ -45,4 +42,10 @@ export class XrpBlockSource implements BlockSource {
   blockAfter({ height }: BlockRef): Promise<ScannedBlock | null> {
     return this.#ledgers.at(height + 1);
   }
+}
+
+/** A ledger as a scan stores it; null when the network has none of this index yet. */
+export async function readScanned(node: XrpNode, index: number): Promise<ScannedBlock | null> {
+  const ledger = await node.ledger(index);
+  return ledger && { ref: ledger.ref, transfers: transfersOf(ledger) };
 }

@@ -44,7 +44,7 @@ export async function xrpFacts(
 }
 
 /** What a report is about, besides its server. */
-export interface ReportSubject {
+interface ReportSubject {
   readonly network: XrpNetwork;
   readonly hotWallet: string;
   /** What a person gives with coins for the wallet; null before the first start. */

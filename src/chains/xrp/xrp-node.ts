@@ -14,7 +14,7 @@ import {
 } from './xrp-state.ts';
 
 /** A server that takes and answers JSON. Numbers of its answers are kept as text. */
-export type PostNode = Pick<HttpNode, 'name' | 'post'>;
+type PostNode = Pick<HttpNode, 'name' | 'post'>;
 
 /** An account has at most 250 tickets, in pages of 200 or more. */
 const maxPages = 3;

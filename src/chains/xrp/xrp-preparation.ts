@@ -23,13 +23,13 @@ import {
   type XrpTx,
 } from './xrp-tx.ts';
 
-export interface XrpPreparationOptions {
+interface XrpPreparationOptions {
   readonly network: XrpNetwork;
   readonly hotWallet: string;
 }
 
 /** What a payment uses up: a ticket, or the account's next sequence number. */
-export type Turn = Pick<XrpTx, 'ticket' | 'sequence'>;
+type Turn = Pick<XrpTx, 'ticket' | 'sequence'>;
 
 const xrpDecimals = 6;
 /** Below this number of tickets more are made, up to the number that is wanted. */
@@ -152,7 +152,7 @@ export class XrpPreparation {
   }
 }
 
-/** What an action takes from the free coins beside its fee. */
+/** What an action takes from the free coins in addition to its fee. */
 function costOf(action: XrpAction, { reserveStep }: XrpState): bigint {
   if (action.kind === 'payment') return action.amount;
   return action.kind === 'tickets' ? reserveStep * BigInt(action.count) : 0n;
@@ -166,7 +166,7 @@ function freeCoins({ balance, owned }: XrpAccount, { reserveBase, reserveStep }:
 }
 
 /** @throws ChainError for a tag that the ledger does not have. */
-export function tagOf(tag: string | null): number | null {
+function tagOf(tag: string | null): number | null {
   if (tag === null) return null;
   const number = /^(0|[1-9]\d{0,9})$/.test(tag) ? Number(tag) : Number.NaN;
   if (number <= maxUint32) return number;

@@ -1,5 +1,5 @@
 import { toUnits } from '../../base/money.ts';
-import { readCommon } from '../networks/common-section.ts';
+import { readCommon, readTwoNodesAbove } from '../networks/common-section.ts';
 import { type FileSection, oneOf, wholeNumber } from '../networks/file-section.ts';
 import type { ChainCoin, LiveNetwork } from '../networks/network-config.ts';
 import { hotWalletPath, networkOfChain } from '../networks/networks.ts';
@@ -9,6 +9,12 @@ export interface XrpNetwork extends LiveNetwork {
   /** The number of the network: 0 is the main one. Its servers and transactions state it. */
   readonly networkId: number;
   readonly finality: 'validated';
+  /**
+   * By contract, '' for the chain's own coin. The most that deposits of a day may bring on the word
+   * of one server, which could make up a whole ledger. Above it they count only when a second one
+   * tells the same of them. In the smallest unit.
+   */
+  readonly twoNodesAbove: ReadonlyMap<string, bigint>;
   /** Ledgers from the newest validated one until a payment that is in no ledger expires. */
   readonly expireAfterLedgers: number;
 }
@@ -33,7 +39,7 @@ export function isXrpOfValue(networkId: number): boolean {
 
 /**
  * Path of the wallet's key. Transactions of networks up to number 1024 do not name their network,
- * so that each of them is valid on all. Each network therefore has a key of its own.
+ * so that each of them is valid on all. Each network therefore has its own key.
  *
  * @throws Error for a chain that is not the XRP Ledger.
  */
@@ -59,6 +65,7 @@ export function readXrpSection(section: FileSection, chain: string, coins: reado
     kind: 'xrp',
     networkId,
     ...common,
+    twoNodesAbove: readTwoNodesAbove(section, coins, common.tokens),
     expireAfterLedgers: section.optional('expire_after_ledgers', wholeNumber(20, 400, 75), 75),
   };
 }

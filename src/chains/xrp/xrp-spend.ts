@@ -6,7 +6,8 @@ import { changesOf } from './xrp-transfers.ts';
 
 /**
  * What a transaction of the wallet took from it; null when no ledger holds it, or it is none of the
- * wallet's. The balance tells: what it lost beside the fee went to others, in a payment or not.
+ * wallet's. The balance shows it: what it lost in addition to the fee went to others, in a payment
+ * or not.
  */
 export async function xrpSpend(node: XrpNode, txid: string, hotWallet: string): Promise<HotSpend | null> {
   const found = await node.tx(txid);

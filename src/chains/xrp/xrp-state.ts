@@ -87,7 +87,7 @@ export function readAccount(answer: unknown, address: string): XrpAccount {
 }
 
 /** One page of an account's tickets, with the marker of the next one; null at the end. */
-export interface TicketPage {
+interface TicketPage {
   readonly tickets: readonly number[];
   readonly marker: unknown;
 }

@@ -7,12 +7,12 @@ import { hasLedgers, type KnownTx, type XrpState } from './xrp-state.ts';
 import type { XrpTx } from './xrp-tx.ts';
 
 /** A transaction of ours that was sent. */
-export interface SentTx {
+interface SentTx {
   readonly txid: string;
   readonly tx: XrpTx;
 }
 
-export interface StatusOptions {
+interface StatusOptions {
   /** Ledgers before the last one that may hold it, which may hold it too. */
   readonly lifeLedgers: number;
   /**

@@ -1,7 +1,7 @@
 import { rippleAddress } from '../addresses/ripple.ts';
 import type { PaymentIntent, PreparedTx } from '../port/chain-adapter.ts';
 import { SignerError } from '../port/signer.ts';
-import type { OpenedTx, SigningKeys, TransactionSigner } from '../port/transaction-signer.ts';
+import { faultsOf, type OpenedTx, type SigningKeys, type TransactionSigner } from '../port/transaction-signer.ts';
 import { reservationOf } from './xrp-preparation.ts';
 import { walletPath, type XrpNetwork } from './xrp-section.ts';
 import { xrpTraits } from './xrp-traits.ts';
@@ -15,7 +15,7 @@ import {
   type XrpPayload,
 } from './xrp-tx.ts';
 
-export interface XrpTransactionsOptions {
+interface XrpTransactionsOptions {
   readonly network: Pick<XrpNetwork, 'chain' | 'networkId'>;
   readonly keys: SigningKeys;
 }
@@ -99,10 +99,6 @@ export class XrpTransactions implements TransactionSigner {
       ['the transaction pays nothing', action.amount > 0n],
     ]);
   }
-}
-
-function faultsOf(conditions: readonly (readonly [string, boolean])[]): string[] {
-  return conditions.filter(([, holds]) => !holds).map(([fault]) => fault);
 }
 
 function tagText(tag: number | null): string | null {

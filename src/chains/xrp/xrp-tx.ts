@@ -11,7 +11,7 @@ export interface XrpTx {
   readonly fee: bigint;
   /** What the transaction uses up: a ticket, or the next sequence number of the account. */
   readonly ticket: number | null;
-  /** 0 beside a ticket. */
+  /** 0 with a ticket. */
   readonly sequence: number;
   /** The last ledger that may hold it. */
   readonly lastLedger: number;
@@ -33,7 +33,7 @@ export interface XrpPayment {
 }
 
 /** Prepares the account for payments: tickets, or the flag that requires a tag of senders. */
-export type XrpSetup = { readonly kind: 'tickets'; readonly count: number } | { readonly kind: 'require_tag' };
+type XrpSetup = { readonly kind: 'tickets'; readonly count: number } | { readonly kind: 'require_tag' };
 
 /** The most tickets that an account can have. */
 export const maxTickets = 250;
@@ -63,7 +63,7 @@ export const maxUint32 = 0xffffffff;
 /** More drops than there can be: 10^17. */
 export const maxDrops = 100_000_000_000_000_000n;
 
-/** Numbers of networks above it stand in each of their transactions. */
+/** Numbers of networks above it are part of each of their transactions. */
 const largestSilentNetwork = 1024;
 
 /**
@@ -144,7 +144,7 @@ function counted(field: number, value: Uint8Array | null): Uint8Array {
 }
 
 /** A signed transaction: its id in capitals, as nodes write it, and its bytes in hexadecimal. */
-export interface SignedBytes {
+interface SignedBytes {
   readonly txid: string;
   readonly raw: string;
 }

@@ -4,7 +4,7 @@ import { strike } from './strikes.ts';
 import type { VenueFault } from './venue-faults.ts';
 
 /** What a person asks for on the exchange's page. */
-export interface AskedWithdrawal {
+interface AskedWithdrawal {
   readonly coin: string;
   /** The gateway's name of the network, and the exchange's own. */
   readonly networkId: string;
@@ -18,7 +18,7 @@ export interface AskedWithdrawal {
 }
 
 /** Coins that came for the account. */
-export type CameIn = Pick<ImitatedMovement, 'coin' | 'network' | 'address' | 'tag' | 'amount' | 'atMs'> & {
+type CameIn = Pick<ImitatedMovement, 'coin' | 'network' | 'address' | 'tag' | 'amount' | 'atMs'> & {
   readonly txid: string;
   readonly output?: NonNullable<ImitatedMovement['output']>;
   readonly state: 'pending' | 'done';

@@ -1,12 +1,12 @@
 import type { Movement } from '../exchange.ts';
 import type { VenueFault } from './venue-faults.ts';
 
-/** A price and how much of the base coin stands there. */
+/** A price and the amount of the base coin that is offered at it. */
 export type ImitatedLevel = [price: string, amount: string];
 
 /**
  * An order book. `bid` and `ask` are its best prices with `depth` of the base coin on either side;
- * null is any amount. `bids` and `asks`, best first, stand in their place where a book has several
+ * null is any amount. `bids` and `asks`, best first, replace them where a book has several
  * levels; an empty list is an empty side.
  */
 export interface ImitatedBook {
@@ -82,7 +82,7 @@ export interface ImitatedPayment {
 }
 
 /** Where deposits to the account go, on one of the gateway's networks. */
-export interface ImitatedAddress {
+interface ImitatedAddress {
   readonly address: string;
   readonly tag: string | null;
 }

@@ -39,7 +39,7 @@ const plenty = '1000000000';
 const mostShown = 99;
 
 /** The levels of one side of a book, best first. */
-export function levelsOf({ bid, ask, depth, bids, asks }: ImitatedBook, side: 'bids' | 'asks'): ImitatedLevel[] {
+function levelsOf({ bid, ask, depth, bids, asks }: ImitatedBook, side: 'bids' | 'asks'): ImitatedLevel[] {
   const levels = side === 'bids' ? (bids ?? [[bid, depth ?? plenty]]) : (asks ?? [[ask, depth ?? plenty]]);
   return levels.filter(([, amount]) => new Big(amount).gt(none));
 }
@@ -61,7 +61,7 @@ export function stepOf(decimals: number): string {
 
 /**
  * An imitated exchange: what becomes of a request to it, by its state. What it speaks is its
- * children's business. Its books stand still, and take orders at once.
+ * children's business. Its books never change, and take orders at once.
  */
 export abstract class ImitatedExchange {
   /** Another one may be put in its place between two requests. */

@@ -19,7 +19,7 @@ export type Reaction =
   | { readonly kind: 'late'; readonly delayMs: number };
 
 /** @param isLate The request arrives late, after `late` was the reaction to it. */
-export type React = (request: ImitatedRequest, isLate: boolean) => Promise<Reaction>;
+type React = (request: ImitatedRequest, isLate: boolean) => Promise<Reaction>;
 
 /** Longer than a client's own limit, which would otherwise find a connection closed as it sends. */
 const keepAliveMs = 600_000;

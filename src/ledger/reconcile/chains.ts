@@ -71,8 +71,8 @@ async function readChain(
   const scanned = await readScannerState(orm.em.fork(), chain);
   const ahead = await scanAhead(adapter, scanned);
   const before = (ms: number): Date => new Date(clock.now().getTime() - ms);
-  const [dueAfter, listedAfter] = [before(creditWithinMs), before(listWithinMs)];
-  const stored = await inSnapshot(orm, (em) => readStoredChain(em, chain, ahead, assets, dueAfter, listedAfter));
+  const expected = { dueAfter: before(creditWithinMs), listedAfter: before(listWithinMs) };
+  const stored = await inSnapshot(orm, (em) => readStoredChain(em, chain, ahead, assets, expected));
   const hotWallet = await adapter.hotWallet();
   const moved = await movedUnbooked(adapter, stored, assets);
   const found = new Tally();

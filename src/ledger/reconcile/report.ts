@@ -10,6 +10,7 @@ import { Big, formatDecimal } from '../../base/money.ts';
  * - `rest`: what ended orders are owed, against the refunds that still wait.
  * - `accounts`: the accounts that follow from rows.
  * - `markups`: what each completed order earned its partner, against its journal entries.
+ * - `commission`: the months of partners, against their entries and payments.
  * - `venue`: the ledger against the venue's fills and orders.
  * - `venue_balance`: the ledger against the balances that the exchange tells.
  * - `transit`: coins on their way to or from an exchange, transfer by transfer.
@@ -26,6 +27,7 @@ export const reconcileChecks = [
   'rest',
   'accounts',
   'markups',
+  'commission',
   'venue',
   'venue_balance',
   'transit',

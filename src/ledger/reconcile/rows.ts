@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { assetName } from './assets.ts';
+import { commissionSql, markupSql } from './commission.ts';
 import type { Tally } from './report.ts';
 import { countRows } from './snapshot.ts';
 import { exchangeTrades } from './venue.ts';
@@ -24,18 +25,6 @@ const clientSql = `
     from ledger_line l join ledger_transaction x on x.id = l.transaction_id where l.account = 'client'`;
 
 const endedSql = `status in ('completed', 'refunded')`;
-
-/**
- * The markup of each completed order, from the rows: the part `markup_bps` of its fee rate. The
- * quotient of decimals has more than 30 places, so that cutting it to 18 is exact.
- */
-const markupSql = `
-  select o.id as order_id, 'partner:' || o.partner_id as account, t.coin_to as coin, t.network_to as network,
-         trunc(t.service_fee * (m.markup_bps / 10000::numeric) / o.fee_rate, 18) as amount
-    from order_terms m
-    join exchange_order o on o.id = m.order_id and o.status = 'completed' and o.fee_rate > 0
-    join trade t on t.order_id = o.id and t.state = 'filled'
-   where m.markup_bps > 0`;
 
 interface TotalRow {
   readonly coin: string;
@@ -178,11 +167,12 @@ export async function checkAccounts(em: EntityManager, tally: Tally): Promise<vo
        union all
        select 'markup', coin, network, amount, 0 from (${markupSql}) as markup
        union all
-       select account, coin, network, -amount, 0 from (${markupSql}) as markup
+       select account, coin, network, amount, 0 from (${commissionSql}) as commission
        union all
        select 'network_fee', coin_to, network_to, -network_fee, 0 from trade where state = 'filled'
        union all
-       select 'network_fee', coin, network, -fee_charged, 0 from payment where state = 'confirmed' and kind = 'refund'
+       select 'network_fee', coin, network, -fee_charged, 0
+         from payment where state = 'confirmed' and kind in ('refund', 'commission')
        union all
        select 'trading', coin_to, network_to, amount_to + service_fee + network_fee - bought, 0
          from trade where state = 'filled'
@@ -210,29 +200,5 @@ export async function checkAccounts(em: EntityManager, tally: Tally): Promise<vo
   tally.count('accounts', rows.length);
   for (const { account, expected, actual, ...asset } of rows) {
     tally.amounts('accounts', `${account}, ${assetName(asset)}`, expected, actual);
-  }
-}
-
-/**
- * Compares what each order earned its partner. The totals of the accounts would hide that one
- * accrual is missing and another one is doubled.
- */
-export async function checkMarkups(em: EntityManager, tally: Tally): Promise<void> {
-  tally.count('markups', await countRows(em, `(${markupSql}) as markup`));
-  const rows = await em.execute<(TotalRow & { order_name: string })[]>(
-    `with change as (
-       select order_id, account, coin, network, -amount as expected, 0::numeric as actual from (${markupSql}) as markup
-       union all
-       select x.order_id, l.account, l.coin, l.network, 0, l.amount
-         from ledger_line l join ledger_transaction x on x.id = l.transaction_id where l.account like 'partner:%'
-     )
-     select coalesce(o.short_id, c.order_id::text, 'no order') || ', ' || c.account as order_name, c.coin, c.network,
-            sum(c.expected)::text as expected, sum(c.actual)::text as actual
-       from change c left join exchange_order o on o.id = c.order_id
-      group by o.short_id, c.order_id, c.account, c.coin, c.network having sum(c.expected) <> sum(c.actual)
-      order by order_name, c.coin, c.network`,
-  );
-  for (const { order_name: order, expected, actual, ...asset } of rows) {
-    tally.amounts('markups', `${order}, ${assetName(asset)}`, expected, actual);
   }
 }

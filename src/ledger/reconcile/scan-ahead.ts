@@ -8,7 +8,7 @@ const maxBlocks = 10_000;
 const members = ['version', 'height', 'finalHeight', 'cursorBlocks', 'unsettledBlocks'] as const;
 
 /** The scanner's stored state of a chain. */
-export type ScannerState = Readonly<Pick<ChainState, (typeof members)[number]>>;
+type ScannerState = Readonly<Pick<ChainState, (typeof members)[number]>>;
 
 /** Reads the scanner's stored state. Null before the first scan. */
 export function readScannerState(em: EntityManager, chain: string): Promise<ScannerState | null> {

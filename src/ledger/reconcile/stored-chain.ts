@@ -24,9 +24,9 @@ export interface DepositRow {
 }
 
 /** An attempt of an unfinished payment whose fee is not booked. */
-export interface AttemptRow {
+interface AttemptRow {
   readonly payment: string;
-  readonly kind: 'payout' | 'refund' | 'sweep' | 'gas' | 'setup';
+  readonly kind: 'payout' | 'refund' | 'sweep' | 'gas' | 'setup' | 'commission';
   /** The fee that the transaction states, in the chain's own coin. */
   readonly fee: string;
   readonly coin: string;
@@ -42,12 +42,20 @@ export interface AttemptRow {
  * What a transaction that is no payment of the gateway took from the hot wallet for a transfer to
  * an exchange. It is mined, and booked once it is final.
  */
-export interface SpendRow {
+interface SpendRow {
   readonly coin: string;
   readonly network: string;
   readonly amount: string;
   /** In the chain's own coin. */
   readonly gas: string;
+}
+
+/** A transfer to one of our addresses that the ledger leaves out for good. */
+interface LeftOutRow {
+  readonly address: string;
+  readonly contract: string | null;
+  /** In the smallest unit. */
+  readonly amount: string;
 }
 
 /** The database's knowledge of a chain in one snapshot. */
@@ -63,48 +71,94 @@ export interface StoredChain {
   readonly spends: readonly SpendRow[];
   /** Our own transactions above the cursor. They bring no coins from outside. */
   readonly ownTxids: ReadonlySet<string>;
-  /**
-   * Transfers to our addresses that the ledger leaves out for good. Amounts are in the smallest
-   * unit.
-   */
-  readonly leftOut: readonly { readonly address: string; readonly contract: string | null; readonly amount: string }[];
+  readonly leftOut: readonly LeftOutRow[];
   balance(account: 'deposits' | 'hot', asset: ChainAsset): Big;
+}
+
+/** The orders and arrivals whose credit may be on its way. */
+interface CreditsExpected {
+  /** An order that became due after this moment has not been due for long. */
+  readonly dueAfter: Date;
+  /**
+   * An arrival at the hot wallet that was mined after this moment may still wait for the list of an
+   * exchange.
+   */
+  readonly listedAfter: Date;
 }
 
 /**
  * Reads the stored chain and the rows that concern the blocks ahead of the scanner. Call it in a
  * snapshot.
- *
- * @param dueAfter An order that became due after this moment has not been due for long.
- * @param listedAfter An arrival at the hot wallet that was mined after this moment may still wait
- *   for the list of an exchange.
  */
 export async function readStoredChain(
   em: EntityManager,
   chain: string,
   ahead: ScanAhead,
   assets: readonly ChainAsset[],
-  dueAfter: Date,
-  listedAfter: Date,
+  expected: CreditsExpected,
 ): Promise<StoredChain> {
   const networks = allNetworks().filter((network) => network.chain === chain);
-  const keychains = JSON.stringify([...new Set(networks.map(({ keychain }) => keychain))]);
   const state = await readScannerState(em, chain);
-  const addresses = await em.execute<{ address: string }[]>(
+  const addresses = await readAddresses(em, new Set(networks.map(({ keychain }) => keychain)));
+  const parts = await readParts(em, chain, ahead);
+  const deposits = await readDeposits(em, chain, ahead, expected);
+  const spends = await readSpends(em, chain);
+  const attempts = await readAttempts(em, chain);
+  const held = await ledgerHoldings(
+    em,
+    networks.map(({ id }) => id),
+  );
+  const ownTxids = await readOwnTxids(em, chain, ahead);
+  const leftOut = await readLeftOut(em, chain);
+  const own = new Set(assets.flatMap(({ currencies }) => [...currencies]));
+  return {
+    version: state?.version,
+    height: state?.height ?? 0,
+    final: state?.finalHeight ?? null,
+    addresses,
+    deposits: deposits.filter((deposit) => own.has(assetName(deposit))),
+    parts,
+    attempts,
+    spends,
+    leftOut,
+    ownTxids,
+    balance: (account, { currencies }) =>
+      held
+        .filter((row) => row.account === account && currencies.has(assetName(row)))
+        .reduce((total, { amount }) => total.plus(amount), new Big('0')),
+  };
+}
+
+async function readAddresses(em: EntityManager, keychains: ReadonlySet<string>): Promise<Set<string>> {
+  const names = JSON.stringify([...keychains]);
+  const rows = await em.execute<{ address: string }[]>(
     `select address from deposit_address
       where leased_at is not null and keychain in (select jsonb_array_elements_text(?::jsonb))
      union
      select shared_address from deposit_account
       where shared_address is not null and keychain in (select jsonb_array_elements_text(?::jsonb))`,
-    [keychains, keychains],
+    [names, names],
   );
-  const keys = JSON.stringify(ahead.transfers.map(({ key }) => key));
-  const parts = await em.execute<{ key: string; deposit: string }[]>(
+  return new Set(rows.map(({ address }) => address));
+}
+
+/** Reads the found outputs of payments in several outputs. */
+async function readParts(em: EntityManager, chain: string, ahead: ScanAhead): Promise<Map<string, string>> {
+  const rows = await em.execute<{ key: string; deposit: string }[]>(
     `select p.key, d.key as deposit from deposit_part p join deposit d on d.id = p.deposit_id
       where p.chain = ? and p.key in (select jsonb_array_elements_text(?::jsonb))`,
-    [chain, keys],
+    [chain, keysOf(ahead)],
   );
-  const deposits = await em.execute<DepositRow[]>(
+  return new Map(rows.map(({ key, deposit }) => [key, deposit]));
+}
+
+function readDeposits(
+  em: EntityManager,
+  chain: string,
+  ahead: ScanAhead,
+  { dueAfter, listedAfter }: CreditsExpected,
+): Promise<DepositRow[]> {
+  return em.execute<DepositRow[]>(
     `select d.key, d.purpose, d.coin, d.network, d.amount::text as amount, d.state, d.height::int as height, d.block_hash,
             d.confirmations_required as required,
             coalesce(o.next_action_at <= c.scanned_at and o.next_action_at > ?, false)
@@ -115,14 +169,24 @@ export async function readStoredChain(
       where d.chain = ? and (d.state = 'mined'
          or d.key in (select jsonb_array_elements_text(?::jsonb))
          or d.block_hash in (select jsonb_array_elements_text(?::jsonb)))`,
-    [dueAfter, listedAfter, chain, keys, JSON.stringify([...ahead.orphaned])],
+    [dueAfter, listedAfter, chain, keysOf(ahead), JSON.stringify([...ahead.orphaned])],
   );
-  const spends = await em.execute<SpendRow[]>(
+}
+
+function keysOf({ transfers }: ScanAhead): string {
+  return JSON.stringify(transfers.map(({ key }) => key));
+}
+
+function readSpends(em: EntityManager, chain: string): Promise<SpendRow[]> {
+  return em.execute<SpendRow[]>(
     `select coin, network, amount::text as amount, gas::text as gas from treasury_transfer
       where chain = ? and movement_kind = 'deposit' and state in ('sent', 'arrived') and booked_amount = 0`,
     [chain],
   );
-  const attempts = await em.execute<AttemptRow[]>(
+}
+
+function readAttempts(em: EntityManager, chain: string): Promise<AttemptRow[]> {
+  return em.execute<AttemptRow[]>(
     `select p.id as payment, p.kind, a.fee::text as fee, p.coin, p.network, p.amount::text as amount, a.txid, a.raw,
             to_jsonb(a.reserves) as reserves, case when a.expires_at is not null
                  then jsonb_build_object('timeMs', (extract(epoch from a.expires_at) * 1000)::bigint)
@@ -135,15 +199,18 @@ export async function readStoredChain(
       order by p.id, a.attempt`,
     [chain],
   );
-  const held = await ledgerHoldings(
-    em,
-    networks.map(({ id }) => id),
-  );
-  const txids = await em.execute<{ txid: string }[]>(
+}
+
+async function readOwnTxids(em: EntityManager, chain: string, { transfers }: ScanAhead): Promise<Set<string>> {
+  const rows = await em.execute<{ txid: string }[]>(
     'select txid from payment_attempt where chain = ? and txid in (select jsonb_array_elements_text(?::jsonb))',
-    [chain, JSON.stringify([...new Set(ahead.transfers.map(({ txid }) => txid))])],
+    [chain, JSON.stringify([...new Set(transfers.map(({ txid }) => txid))])],
   );
-  const leftOut = await em.execute<{ address: string; contract: string | null; amount: string }[]>(
+  return new Set(rows.map(({ txid }) => txid));
+}
+
+function readLeftOut(em: EntityManager, chain: string): Promise<LeftOutRow[]> {
+  return em.execute<LeftOutRow[]>(
     `select distinct on (key) address, contract, amount from left_out_transfer l
       where chain = ? and (reason in ('too_large', 'too_fine', 'bad_text')
              or reason = 'not_stored'
@@ -152,23 +219,6 @@ export async function readStoredChain(
       order by key`,
     [chain],
   );
-  const own = new Set(assets.flatMap(({ currencies }) => [...currencies]));
-  return {
-    version: state?.version,
-    height: state?.height ?? 0,
-    final: state?.finalHeight ?? null,
-    addresses: new Set(addresses.map(({ address }) => address)),
-    deposits: deposits.filter((deposit) => own.has(assetName(deposit))),
-    parts: new Map(parts.map(({ key, deposit }) => [key, deposit])),
-    attempts,
-    spends,
-    leftOut,
-    ownTxids: new Set(txids.map(({ txid }) => txid)),
-    balance: (account, { currencies }) =>
-      held
-        .filter((row) => row.account === account && currencies.has(assetName(row)))
-        .reduce((total, { amount }) => total.plus(amount), new Big('0')),
-  };
 }
 
 interface HeldRow {

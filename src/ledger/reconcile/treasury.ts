@@ -3,7 +3,7 @@ import { assetName } from './assets.ts';
 import type { Tally } from './report.ts';
 
 /**
- * Compares what exchanges hold for us with the books, coin by coin, at the newest reading beside
+ * Compares what exchanges hold for us with the books, coin by coin, at the newest reading during
  * which nothing moved. An account counts once two members have opened it. A difference that only
  * one reading found is in flight: something may have moved between the lists and the balances.
  */

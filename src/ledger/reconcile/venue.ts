@@ -19,7 +19,7 @@ export interface VenueFill {
  * - `exchange_moved`: what the account moved, by coin.
  * - `exchange_said`: the trade's stated outcome.
  * - `exchange_cash`: the remainder between the two once a trade is squared. A coin that the order
- *   does not name stands on the venue's name.
+ *   does not name is booked with the venue's name.
  */
 export const exchangeTrades = `
   exchange_moved as materialized (

@@ -3,8 +3,8 @@ import { assetId, mainChainId } from '../../chains/networks/caip.ts';
 import { type MemoRule, networkById } from '../../chains/networks/networks.ts';
 import type { Currency } from './currency.entity.ts';
 
-/** The rule of a network for the text beside an address. */
-export interface TagRule {
+/** The rule of a network for the text next to an address. */
+interface TagRule {
   /** What the network calls it: memo, destination tag, comment. */
   readonly name: MemoRule['name'];
   /** Its form, as a part of a sentence. */
@@ -14,7 +14,7 @@ export interface TagRule {
 }
 
 /** What identifies a currency outside this product. */
-export interface Asset {
+interface Asset {
   /** CAIP-19 name. */
   readonly id: string;
   /** CAIP-2 name of its chain. */

@@ -11,18 +11,16 @@ import { Currency } from './currency.entity.ts';
 const refreshMs = 5_000;
 
 /** A fault in the name of a currency. The member of the request that named it is not known here. */
-export interface CurrencyFault {
+interface CurrencyFault {
   readonly part: 'coin' | 'network';
   readonly kind: ErrorKind;
   readonly detail: string;
 }
 
-export type ResolvedCurrency =
-  | { readonly ok: true; readonly currency: Currency }
-  | ({ readonly ok: false } & CurrencyFault);
+type ResolvedCurrency = { readonly ok: true; readonly currency: Currency } | ({ readonly ok: false } & CurrencyFault);
 
 /** The rules of networks for their currencies. */
-export interface NetworkRules {
+interface NetworkRules {
   /** Whether the network of a currency can carry it. */
   offers(currency: Currency): boolean;
   /** Confirmations below which no deposit on the network counts. */

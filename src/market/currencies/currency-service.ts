@@ -21,7 +21,7 @@ export interface CurrencyChanges {
 }
 
 /** The limits of networks on one payment. */
-export interface PaymentLimits {
+interface PaymentLimits {
   /**
    * The largest amount that the signer signs for one payment, as decimal text in the coin's units;
    * null without a limit.

@@ -1,7 +1,7 @@
 import type { Currency } from './currency.entity.ts';
 
 /** The pages of a currency's block explorer, with `{tx}` and `{address}` in their place. */
-export type ExplorerPages = Pick<Currency, 'explorerTxUrl' | 'explorerAddressUrl'>;
+type ExplorerPages = Pick<Currency, 'explorerTxUrl' | 'explorerAddressUrl'>;
 
 /**
  * The page of a block explorer for a transaction or an address of the main network. Null where no

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { coinIcons } from '../../generated/coin-icons.ts';
+import { coinIcons } from './coin-icons.ts';
 
-/** An icon, with the version that stands in its path. */
-export interface CoinIcon {
+/** An icon, with the version in its path. */
+interface CoinIcon {
   readonly svg: string;
   readonly version: string;
 }

@@ -130,10 +130,7 @@ function token(coin: Coin, ...places: readonly (readonly [string, number, string
   );
 }
 
-/**
- * The currencies that a fresh installation starts with. tools/icons.js reads the coins from the
- * text of this file: each is written `coin: 'BTC'`.
- */
+/** The currencies that a fresh installation starts with. */
 export const currencySeed: readonly CurrencySeed[] = [
   native({ coin: 'BTC', name: 'Bitcoin', minAmount: '0.0003', maxAmount: '3' }, 'BTC', 8, '0.00005'),
   native({ coin: 'LTC', name: 'Litecoin', minAmount: '0.24', maxAmount: '2400' }, 'LTC', 8, '0.001'),

@@ -7,7 +7,7 @@ import type { CurrencyCatalogue } from './currency-catalogue.ts';
 import { explorerUrl } from './explorer-url.ts';
 
 /** A payment that an order waits for. The amount is plain decimal text. */
-export interface ExpectedPayment {
+interface ExpectedPayment {
   readonly coinFrom: string;
   readonly networkFrom: string;
   readonly amountFromExpected: string;

@@ -76,9 +76,9 @@ export interface BindingQuotesOptions {
   readonly tokens: QuoteTokens;
   readonly environment: QuoteEnvironment;
   readonly windowSec: number;
-  /** How long the quotes of a partner without a hold of its own hold, in seconds. */
+  /** How long the quotes of a partner without its own hold are valid, in seconds. */
   readonly holdSec: number;
-  /** Largest markup of a partner without one of its own, in basis points. */
+  /** Largest markup of a partner without its own, in basis points. */
   readonly maxMarkupBps: number;
   /** Countries whose users are refused, by their two letters. */
   readonly restricted: readonly string[];

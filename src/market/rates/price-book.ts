@@ -1,11 +1,18 @@
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../../base/clock.ts';
 import { type Repeated, repeat, warning } from '../../base/jobs/repeat.ts';
 import { errorMembers, type Log } from '../../base/log.ts';
-import { Big, formatDecimal, maxOf, minOf, parseDecimal, roundToSignificant } from '../../base/money.ts';
+import { Big, formatDecimal, parseDecimal } from '../../base/money.ts';
+import {
+  type HeldDepth,
+  type HoldWindow,
+  HoldWindows,
+  type HoldWindowsOptions,
+  ofPair,
+  pairIn,
+  pairKey,
+  type VenueRules,
+} from './hold-windows.ts';
 import type { PriceOverride } from './price-override.entity.ts';
-import type { PriceSource } from './price-source.ts';
-import type { PriceWindows, WindowDepth, WindowPrices } from './price-windows.ts';
 import type { PricePair, RateType } from './quote.ts';
 
 interface BookedPrice {
@@ -13,28 +20,10 @@ interface BookedPrice {
   readonly at: Date;
 }
 
-/** The prices of a hold window, the same in all processes. */
-interface HoldWindow {
-  readonly startsAtMs: number;
-  /** The regular end, a multiple of the window. An early next window ends this one sooner. */
-  readonly endsAtMs: number;
-  readonly fixed: ReadonlyMap<string, Big>;
-  readonly reference: ReadonlyMap<string, Big>;
-  readonly overrides: ReadonlyMap<string, string>;
-  readonly depth: ReadonlyMap<string, HeldDepth>;
-}
-
-/** The largest order of a coin that the venue's books allow, in US dollars. */
-interface HeldDepth {
-  readonly buy: Big;
-  readonly sell: Big;
-  readonly atMs: number;
-}
-
 /** A moment, and the newest window that has begun by then. */
 interface Moment {
   readonly ms: number;
-  /** When a window could not be shared, the one before stays. Null before the first. */
+  /** When a window could not be shared, the previous one stays. Null before the first. */
   readonly window: HoldWindow | null;
 }
 
@@ -47,8 +36,8 @@ export interface PairPrices {
 }
 
 /** The prices of a pair at one moment. */
-export interface PresentPrices extends PairPrices {
-  /** Null for float. For fixed: as `fixedForSec` gives it. */
+interface PresentPrices extends PairPrices {
+  /** Null for float. For fixed: whole seconds for which the rate holds, see `#fixedForSec`. */
   readonly expiresIn: number | null;
 }
 
@@ -62,54 +51,29 @@ export interface BoundPrices extends PairPrices {
 export type RecentWindow = (coinFrom: string, coinTo: string) => BoundPrices | null;
 
 /** `live` for float quotes, `fixed` for fixed quotes, `reference` for limits. */
-export type PriceView = 'live' | 'fixed' | 'reference';
+type PriceView = 'live' | 'fixed' | 'reference';
 
-/**
- * Limits follow a reference price, which changes only when the market has moved this far from it.
- */
-const referenceBand = new Big('0.1');
 /** A price that jumps by more than this factor within its allowed age is refused. */
-const largestJump = new Big('3');
-/** Earlier windows that are remembered for the quotes bound to them. */
-const rememberedWindows = 100;
-/** Pairs whose stand to the market is remembered. */
+export const largestJump = new Big('3');
+
+/** Whether a price that follows a fresh one is believed. */
+export function isBelievable(price: Big, known: Big): boolean {
+  return price.gt('0') && isWithin(price.div(known), largestJump);
+}
+/** Pairs whose deviation from the market is remembered. */
 const rememberedPairs = 10_000;
 
-interface MarketStand {
+interface MarketDeviation {
   readonly held: PricePair;
   readonly live: PricePair;
   readonly market: 'near' | 'below' | 'above';
 }
 
-/**
- * An early window renews the coins that have moved by more than this fraction of the allowed drift.
- */
-const renewedPart = new Big('0.25');
-
-export interface PriceBookOptions {
-  readonly clock: Clock;
+interface PriceBookOptions extends HoldWindowsOptions {
   readonly log: Log;
-  readonly source: PriceSource;
   /** Pair prices that staff set by hand. They take precedence over the market's. */
   readonly overrides?: () => Promise<readonly PriceOverride[]>;
-  readonly windows: PriceWindows;
-  readonly refreshSec: number;
   readonly maxAgeSec: number;
-  readonly fixedWindowSec: number;
-  /** A fraction. A held price is not quoted once the live price of the pair is farther away. */
-  readonly fixedMaxDrift: string;
-  /** Set when trades run on order books. When absent, depth limits nothing. */
-  readonly venue?: VenueRules;
-}
-
-/** How limits follow the venue's order books. */
-export interface VenueRules {
-  /** The coin between the two legs of a trade. It needs no order book. */
-  readonly cash: string;
-  /** The fraction of the book's depth near the price that one order may take. */
-  readonly depthShare: string;
-  /** A book older than this is not used for a new window. */
-  readonly depthMaxAgeSec: number;
 }
 
 /**
@@ -117,7 +81,7 @@ export interface VenueRules {
  * views:
  *
  * - `live`, for float quotes, belongs to this process alone.
- * - `fixed`, for fixed quotes, stands still during each hold window.
+ * - `fixed`, for fixed quotes, does not change during each hold window.
  * - `reference`, for limits, moves in steps and only between windows. A minimum that a partner has
  *   just read still holds when it creates the order.
  *
@@ -133,17 +97,16 @@ export class PriceBook {
   readonly #options: PriceBookOptions;
   readonly #maxDrift: Big;
   readonly #live = new Map<string, BookedPrice>();
-  readonly #stands = new LRUCache<string, MarketStand>({ max: rememberedPairs });
+  readonly #deviations = new LRUCache<string, MarketDeviation>({ max: rememberedPairs });
   #paused: ReadonlySet<string> = new Set();
   #overrides = new Map<string, PriceOverride>();
-  /** The present window and, shortly before it begins, the next. */
-  #windows: readonly HoldWindow[] = [];
-  readonly #earlier = new LRUCache<number, HoldWindow>({ max: rememberedWindows });
+  readonly #windows: HoldWindows;
   #refreshing: Repeated | undefined;
 
   constructor(options: PriceBookOptions) {
     this.#options = options;
     this.#maxDrift = new Big(options.fixedMaxDrift);
+    this.#windows = new HoldWindows(options);
   }
 
   /**
@@ -180,7 +143,7 @@ export class PriceBook {
       log.warn({ event: 'price_refresh_failed', ...errorMembers(error) }, 'prices could not be refreshed');
     }
     try {
-      await this.#decideWindows();
+      await this.#windows.decide(this.#quotable(), this.#overrides);
     } catch (error) {
       log.warn({ event: 'price_window_failed', ...errorMembers(error) }, 'the prices of a window could not be shared');
     }
@@ -189,11 +152,6 @@ export class PriceBook {
   /** The live price. Null when it is too old, or when the source paused the coin. */
   live(coin: string): Big | null {
     return this.#price(coin, 'live', this.#moment());
-  }
-
-  /** The price of the hold window. Null when the held or the live price is too old. */
-  fixed(coin: string): Big | null {
-    return this.#price(coin, 'fixed', this.#moment());
   }
 
   /** The slow price for limits. Null when the coin was never priced. */
@@ -232,7 +190,7 @@ export class PriceBook {
     const prices = this.#viewed(coinFrom, coinTo, view, moment);
     if (view !== 'fixed' || !prices) return prices;
     const live = this.#viewed(coinFrom, coinTo, 'live', moment);
-    return live && this.#standing(coinFrom, coinTo, prices, live) === 'below' ? live : live && prices;
+    return live && this.#deviation(coinFrom, coinTo, prices, live) === 'below' ? live : live && prices;
   }
 
   #viewed(coinFrom: string, coinTo: string, view: PriceView, moment: Moment): PricePair | null {
@@ -291,7 +249,7 @@ export class PriceBook {
     const live = this.#viewed(coinFrom, coinTo, 'live', moment);
     if (!window || !live || ms >= window.endsAtMs) return null;
     const bound = this.#boundIn(window, coinFrom, coinTo, ms);
-    return bound && this.#standing(coinFrom, coinTo, bound.prices, live) !== 'below' ? bound : null;
+    return bound && this.#deviation(coinFrom, coinTo, bound.prices, live) !== 'below' ? bound : null;
   }
 
   /**
@@ -299,23 +257,21 @@ export class PriceBook {
    * is no such window, or it lacks a coin.
    */
   async bindingOf(windowMs: number, coinFrom: string, coinTo: string): Promise<BoundPrices | null> {
-    const known = this.#windows.find(({ startsAtMs }) => startsAtMs === windowMs) ?? this.#earlier.get(windowMs);
+    const known = this.#windows.known(windowMs);
     const found = known && this.#boundIn(known, coinFrom, coinTo, windowMs);
     if (found) return found;
-    const prices = await this.#options.windows.at(new Date(windowMs));
-    if (!prices) return null;
-    const window = this.#toWindow(windowMs, prices);
-    this.#earlier.set(windowMs, window);
-    return this.#boundIn(window, coinFrom, coinTo, windowMs);
+    const window = await this.#windows.read(windowMs);
+    return window && this.#boundIn(window, coinFrom, coinTo, windowMs);
   }
 
   /** Reads the windows that began at `from` or later and before now, newest first. */
   async recentWindows(from: Date): Promise<readonly RecentWindow[]> {
-    const found = await this.#options.windows.between(from, this.#options.clock.now());
-    return found.map(({ startsAt, prices }): RecentWindow => {
-      const window = this.#toWindow(startsAt.getTime(), prices);
-      return (coinFrom, coinTo) => this.#boundIn(window, coinFrom, coinTo, window.startsAtMs);
-    });
+    const found = await this.#windows.since(from);
+    return found.map(
+      (window): RecentWindow =>
+        (coinFrom, coinTo) =>
+          this.#boundIn(window, coinFrom, coinTo, window.startsAtMs),
+    );
   }
 
   #boundIn(window: HoldWindow, coinFrom: string, coinTo: string, atMs: number): BoundPrices | null {
@@ -344,31 +300,27 @@ export class PriceBook {
    * Whole seconds for which fixed quotes of a pair keep their rate, unless the market leaves it. 0
    * while the market has left it, and while this process does not know the present window.
    */
-  fixedForSec(coinFrom: string, coinTo: string): number {
-    return this.#fixedForSec(coinFrom, coinTo, this.#moment());
-  }
-
   #fixedForSec(coinFrom: string, coinTo: string, moment: Moment): number {
     const { ms, window } = moment;
     const prices = this.#viewed(coinFrom, coinTo, 'fixed', moment);
     const live = this.#viewed(coinFrom, coinTo, 'live', moment);
-    if (!window || !prices || !live || this.#standing(coinFrom, coinTo, prices, live) !== 'near') return 0;
+    if (!window || !prices || !live || this.#deviation(coinFrom, coinTo, prices, live) !== 'near') return 0;
     return Math.max(0, Math.floor((window.endsAtMs - ms) / 1000));
   }
 
   /**
-   * Where the live price of a pair stands to the held one: near it, or farther than the allowed
+   * How the live price of a pair deviates from the held one: near it, or farther than the allowed
    * drift and giving the user less (`below`) or more (`above`). Computed once for the same prices.
    */
-  #standing(coinFrom: string, coinTo: string, held: PricePair, live: PricePair): MarketStand['market'] {
+  #deviation(coinFrom: string, coinTo: string, held: PricePair, live: PricePair): MarketDeviation['market'] {
     const key = pairKey(coinFrom, coinTo);
-    const known = this.#stands.get(key);
+    const known = this.#deviations.get(key);
     if (known && isSamePair(known.held, held) && isSamePair(known.live, live)) return known.market;
     const atHeld = held.from.times(live.to);
     const rise = live.from.times(held.to).minus(atHeld);
     const hasLeft = rise.abs().gt(atHeld.times(this.#maxDrift));
     const market = hasLeft ? (rise.lt('0') ? 'below' : 'above') : 'near';
-    this.#stands.set(key, { held, live, market });
+    this.#deviations.set(key, { held, live, market });
     return market;
   }
 
@@ -376,8 +328,8 @@ export class PriceBook {
     const price = parseDecimal(text);
     const known = this.#live.get(coin);
     const now = this.#options.clock.now();
-    const believable =
-      price?.gt('0') && (!this.#fresh(known, now.getTime()) || !known || isWithin(price.div(known.price), largestJump));
+    const fresh = this.#fresh(known, now.getTime());
+    const believable = price && (fresh ? isBelievable(price, fresh) : price.gt('0'));
     if (!price || !believable || Number.isNaN(at.getTime())) {
       this.#options.log.warn({ event: 'price_refused', coin }, 'a price was not believable and was ignored');
       return;
@@ -393,82 +345,7 @@ export class PriceBook {
 
   #moment(): Moment {
     const ms = this.#options.clock.now().getTime();
-    return { ms, window: this.#windows.findLast(({ startsAtMs }) => startsAtMs <= ms) ?? null };
-  }
-
-  /**
-   * Reads or decides the present window. Begins an early window when the market has left the
-   * present one. Decides the next window one refresh before it begins, so that no quote waits for
-   * its prices.
-   */
-  async #decideWindows(): Promise<void> {
-    const { clock, fixedWindowSec, refreshSec, windows } = this.#options;
-    const prices = this.#quotable();
-    if (prices.size === 0) return;
-    const now = clock.now();
-    const nowMs = now.getTime();
-    const presentMs = nowMs - (nowMs % (fixedWindowSec * 1000));
-    const newest = await windows.newest(now);
-    if (newest && newest.startsAt.getTime() >= presentMs)
-      this.#keep(newest.startsAt.getTime(), newest.prices, presentMs);
-    const begunMs = Math.max(presentMs, this.#moment().window?.startsAtMs ?? presentMs);
-    await this.#decideWindow(begunMs, prices, presentMs);
-    // The same start for all processes that see the same market, and at most one in each interval.
-    const earlyMs = nowMs - (nowMs % (refreshSec * 1000));
-    const held = this.#moment().window;
-    if (held && earlyMs > held.startsAtMs && this.#isStale(held, prices)) {
-      const renewed = new Map([...prices].filter(([coin, price]) => this.#isRenewed(held.fixed.get(coin), price)));
-      const decided = await windows.decide(new Date(earlyMs), (last) => {
-        const proposal = this.#propose(prices, last);
-        const kept = Object.entries(proposal.fixed).map(([coin, price]): [string, string] => {
-          const before = renewed.has(coin) ? undefined : held.fixed.get(coin);
-          return [coin, before ? formatDecimal(before) : price];
-        });
-        return { ...proposal, fixed: Object.fromEntries(kept) };
-      });
-      this.#keep(earlyMs, decided, presentMs);
-    }
-    const nextMs = presentMs + fixedWindowSec * 1000;
-    if (nextMs - nowMs <= refreshSec * 1000) await this.#decideWindow(nextMs, prices, presentMs);
-  }
-
-  /** Decides a window with all other processes, unless this process knows it with every coin. */
-  async #decideWindow(startsAtMs: number, prices: ReadonlyMap<string, Big>, presentMs: number): Promise<void> {
-    const known = this.#windows.find((window) => window.startsAtMs === startsAtMs);
-    const isKnown = known && [...prices.keys()].every((coin) => known.fixed.has(coin));
-    if (isKnown && Object.keys(this.#youngDepth(null)).every((coin) => known.depth.has(coin))) return;
-    const decided = await this.#options.windows.decide(new Date(startsAtMs), (last) => this.#propose(prices, last));
-    this.#keep(startsAtMs, decided, presentMs);
-  }
-
-  #keep(startsAtMs: number, prices: WindowPrices, presentMs: number): void {
-    const others = this.#windows.filter((one) => one.startsAtMs >= presentMs && one.startsAtMs !== startsAtMs);
-    this.#windows = [...others, this.#toWindow(startsAtMs, prices)].sort((a, b) => a.startsAtMs - b.startsAtMs);
-  }
-
-  #toWindow(startsAtMs: number, prices: WindowPrices): HoldWindow {
-    const { fixedWindowSec, venue } = this.#options;
-    return toHoldWindow(startsAtMs, fixedWindowSec * 1000, prices, venue?.depthShare ?? '0');
-  }
-
-  /**
-   * Whether a pair has left the window: two coins have drifted apart, or staff set or ended a price
-   * by hand.
-   */
-  #isStale(held: HoldWindow, prices: ReadonlyMap<string, Big>): boolean {
-    const moves = [...prices].flatMap(([coin, price]) => {
-      const before = held.fixed.get(coin);
-      return before ? [price.div(before)] : [];
-    });
-    const one = new Big('1');
-    const spread = moves.reduce(maxOf, moves[0] ?? one).minus(moves.reduce(minOf, moves[0] ?? one));
-    if (spread.gt(this.#maxDrift)) return true;
-    const byHand = [...this.#overrides].map(([pair, { price }]): [string, string] => [pair, price]);
-    return byHand.length !== held.overrides.size || byHand.some(([pair, price]) => held.overrides.get(pair) !== price);
-  }
-
-  #isRenewed(before: Big | undefined, price: Big): boolean {
-    return !before || price.minus(before).abs().gt(before.times(this.#maxDrift).times(renewedPart));
+    return { ms, window: this.#windows.begun(ms) };
   }
 
   /** The current live prices by coin. */
@@ -479,65 +356,6 @@ export class PriceBook {
     });
     return new Map(found);
   }
-
-  #propose(prices: ReadonlyMap<string, Big>, last: WindowPrices | null): WindowPrices {
-    const reference = { ...last?.reference };
-    for (const [coin, price] of prices) {
-      const before = reference[coin];
-      const hasMoved = before === undefined || price.minus(before).abs().gt(new Big(before).times(referenceBand));
-      if (hasMoved) reference[coin] = formatDecimal(roundToSignificant(price, 2));
-    }
-    return {
-      fixed: Object.fromEntries([...prices].map(([coin, price]) => [coin, formatDecimal(price)])),
-      reference,
-      overrides: Object.fromEntries([...this.#overrides].map(([pair, { price }]) => [pair, price])),
-      depth: this.#youngDepth(last),
-    };
-  }
-
-  /**
-   * The order book depth that this process read. Other coins keep the depth of the window before
-   * while it is young.
-   */
-  #youngDepth(last: WindowPrices | null): Record<string, WindowDepth> {
-    const { clock, source, venue } = this.#options;
-    if (!venue) return {};
-    const own = [...(source.depth?.() ?? [])].map(([coin, { buy, sell, at }]): [string, WindowDepth] => {
-      return [coin, { buy, sell, atMs: at.getTime() }];
-    });
-    const oldestMs = clock.now().getTime() - venue.depthMaxAgeSec * 1000;
-    const all = Object.entries({ ...last?.depth, ...Object.fromEntries(own) });
-    return Object.fromEntries(all.filter(([, { atMs }]) => atMs >= oldestMs));
-  }
-}
-
-function toHoldWindow(
-  startsAtMs: number,
-  holdMs: number,
-  { fixed, reference, overrides, depth }: WindowPrices,
-  depthShare: string,
-): HoldWindow {
-  const share = (usd: string): Big => new Big(usd).times(depthShare);
-  const bigs = (prices: Readonly<Record<string, string>>): Map<string, Big> =>
-    new Map(Object.entries(prices).map(([coin, price]) => [coin, new Big(price)]));
-  return {
-    startsAtMs,
-    endsAtMs: startsAtMs - (startsAtMs % holdMs) + holdMs,
-    fixed: bigs(fixed),
-    reference: bigs(reference),
-    overrides: new Map(Object.entries(overrides)),
-    depth: new Map(
-      Object.entries(depth).map(([coin, { buy, sell, atMs }]) => [coin, { buy: share(buy), sell: share(sell), atMs }]),
-    ),
-  };
-}
-
-/** Both prices of a pair in a window, with a price set by hand. Null when one is missing. */
-function pairIn(window: HoldWindow, view: 'fixed' | 'reference', coinFrom: string, coinTo: string): PricePair | null {
-  const to = window[view].get(coinTo);
-  const byHand = ofPair(window.overrides, coinFrom, coinTo);
-  const from = byHand === undefined ? window[view].get(coinFrom) : to?.times(byHand);
-  return from && to ? { from, to } : null;
 }
 
 function isSamePair(one: PricePair, other: PricePair): boolean {
@@ -546,13 +364,4 @@ function isSamePair(one: PricePair, other: PricePair): boolean {
 
 function isWithin(ratio: Big, factor: Big): boolean {
   return ratio.lte(factor) && ratio.times(factor).gte('1');
-}
-
-/** The entry of a pair. Most tables are empty, and building the key costs more than all else. */
-function ofPair<T>(table: ReadonlyMap<string, T> | undefined, coinFrom: string, coinTo: string): T | undefined {
-  return table?.size ? table.get(pairKey(coinFrom, coinTo)) : undefined;
-}
-
-function pairKey(coinFrom: string, coinTo: string): string {
-  return `${coinFrom}-${coinTo}`;
 }

@@ -15,7 +15,7 @@ export interface MedianRules {
   readonly disagreement: string;
 }
 
-export type MedianVerdict =
+type MedianVerdict =
   | {
       readonly outcome: 'price';
       readonly price: Big;
@@ -28,7 +28,7 @@ export type MedianVerdict =
   | { readonly outcome: 'disagreement'; readonly dropped: readonly string[] };
 
 /** The middle value, or the mean of the two middle values. @throws Error without values. */
-export function median(values: readonly Big[]): Big {
+function median(values: readonly Big[]): Big {
   const sorted = [...values].sort((a, b) => a.cmp(b));
   const upper = sorted[Math.floor(sorted.length / 2)];
   const lower = sorted[Math.floor((sorted.length - 1) / 2)];

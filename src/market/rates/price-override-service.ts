@@ -8,7 +8,7 @@ import { Currency } from '../currencies/currency.entity.ts';
 import { PriceOverride } from './price-override.entity.ts';
 
 /** A price set by staff: units of coin_to for one of coin_from, before fees, until `endsAt`. */
-export interface NewPriceOverride {
+interface NewPriceOverride {
   readonly coinFrom: string;
   readonly coinTo: string;
   readonly price: string;

@@ -43,7 +43,7 @@ export interface PriceWindows {
 
   /**
    * Decides the prices of the window that starts at `startsAt`. The first caller decides; later
-   * callers add coins that have no price yet. A window ends the one before it, so that a window may
+   * callers add coins that have no price yet. A window ends the previous one, so that a window may
    * begin at any time.
    *
    * @param propose receives the newest window known by `startsAt`, or null.

@@ -3,7 +3,7 @@ import { parse as uuidBytes, stringify as uuidText } from 'uuid';
 import type { RateType } from './quote.ts';
 
 /** A signing key and its version. */
-export interface QuoteKey {
+interface QuoteKey {
   readonly version: number;
   readonly key: KeyObject;
 }
@@ -112,7 +112,7 @@ const fields: { readonly [Name in keyof QuoteToken]: Field<QuoteToken[Name]> } =
 };
 const fieldNames = Object.keys(fields) as (keyof QuoteToken)[];
 
-/** Only quotes of the newest key and of the one before it are genuine. */
+/** Only quotes of the newest key and of the previous one are genuine. */
 const acceptedKeys = 2;
 const prefix = 'qt_';
 const separator = '|';

@@ -49,7 +49,7 @@ export interface Pair {
 }
 
 /** The part of a quote that does not depend on the amount. */
-export interface PairTerms {
+interface PairTerms {
   /** Null when no amount fits. */
   readonly limits: PairLimits | null;
   readonly terms: (amount: Big) => QuoteTerms;
@@ -118,7 +118,7 @@ export class RateService {
 
   /**
    * Resolves the currencies of a pair. `pair` is null after their faults were added to `faults`.
-   * Each side is returned by itself, so that it can be judged without the other.
+   * Each side is returned separately, so that it can be judged without the other.
    */
   sides(request: PairRequest, faults: FieldFault[]): { pair: Pair | null; from: Currency | null; to: Currency | null } {
     const { assetFrom, coinFrom = '', networkFrom, assetTo, coinTo = '', networkTo } = request;

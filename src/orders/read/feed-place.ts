@@ -7,7 +7,7 @@ import { AppError } from '../../base/errors.ts';
  * How far the order of events by their times may differ from the order of the feed. It covers the
  * longest transaction and clocks of several machines.
  */
-const disorderMs = 600_000;
+export const disorderMs = 600_000;
 
 const zeroId = '00000000-0000-0000-0000-000000000000';
 
@@ -49,7 +49,7 @@ select low::text as xid from range order by high - low limit 1`,
 );
 
 /** What a row of the feed says of its place. */
-export interface PlaceRow {
+interface PlaceRow {
   readonly cluster: string;
   readonly xid: string | null;
   readonly orderId: string;
@@ -64,7 +64,7 @@ export function placeOf({ cluster, xid, orderId, seq, ms }: PlaceRow): string {
 }
 
 /** Where a walk of the feed begins. */
-export interface FeedStart {
+interface FeedStart {
   /** The values of `partnerFeed`. */
   readonly values: { readonly xid: string; readonly orderId: string; readonly seq: string };
   /** The same place as a cursor carries it. */

@@ -3,7 +3,7 @@ import type { OrderFeed } from './order-feed.ts';
 
 /** How often a process asks the database for new events, while one of its readers waits. */
 const pollMs = 250;
-/** Most events that one poll reads. A poll that reads so many is followed by another at once. */
+/** Most events that one poll reads. A poll that reads this many is followed by another at once. */
 const batch = 1_000;
 
 /** A reader that waits for events of a partner. */
@@ -32,17 +32,11 @@ export class FeedWatch {
   readonly #waiters = new Map<string, Set<Waiter>>();
   /** The place of the poll, once it is known. Null while no poll runs. */
   #place: Promise<string> | null = null;
-  #polls = 0;
   #isStopped = false;
 
   constructor(feed: OrderFeed, log: Log) {
     this.#feed = feed;
     this.#log = log;
-  }
-
-  /** How many polls this process has sent, for tests. */
-  get polls(): number {
-    return this.#polls;
   }
 
   /**
@@ -87,13 +81,12 @@ export class FeedWatch {
     return this.#place;
   }
 
-  /** A loop of its own and no `repeat`: it ends with the last waiter. */
+  /** A separate loop and no `repeat`: it ends with the last waiter. */
   async #poll(from: string): Promise<void> {
     let cursor = from;
     while (this.#waiters.size > 0 && !this.#isStopped) {
       let isFull = false;
       try {
-        this.#polls++;
         const events = await this.#feed.since(cursor, batch);
         cursor = events.at(-1)?.cursor ?? cursor;
         isFull = events.length === batch;

@@ -56,7 +56,7 @@ export class ListCursors {
     const bytes = Buffer.from(cursor, 'base64url');
     const named = version.exec(bytes.subarray(0, 10).toString('latin1'));
     const key = this.#keys.find((each) => String(each.version) === named?.[1]);
-    // Several texts stand for the same bytes, and only one of them was written.
+    // Several texts decode to the same bytes, and only one of them was written.
     const isWhole = bytes.toString('base64url') === cursor;
     const place = named && key && isWhole ? openPlace(key, bound, bytes.subarray(named[0].length)) : null;
     if (place !== null) return place;

@@ -4,7 +4,7 @@ import { linesOfTransaction } from '../../ledger/ledger.ts';
 import type { OrderPolicy } from '../order-terms.ts';
 
 /** What a partner agreed on for one order beyond its pair, amount and addresses. */
-export interface OrderAgreement {
+interface OrderAgreement {
   readonly orderId: string;
   readonly externalId: string | null;
   readonly metadata: Readonly<Record<string, string>> | null;
@@ -49,8 +49,8 @@ export async function orderAgreements(em: EntityManager, orderIds: readonly stri
 export async function markupAccruals(em: EntityManager, orderIds: readonly string[]): Promise<MarkupAccrual[]> {
   const rows = await sql<Omit<MarkupAccrual, 'at'> & { at: string }>(
     em,
-    `select x.order_id as "orderId", x.at, trim_scale(-l.amount)::text as amount, l.coin, l.network
-       from ledger_transaction x join ${linesOfTransaction('x')} l on l.account like 'partner:%'
+    `select x.order_id as "orderId", x.at, trim_scale(l.amount)::text as amount, l.coin, l.network
+       from ledger_transaction x join ${linesOfTransaction('x')} l on l.account = 'markup'
       where x.kind = 'markup' and x.order_id in (select jsonb_array_elements_text(?::jsonb)::uuid)`,
     [JSON.stringify(orderIds)],
   );

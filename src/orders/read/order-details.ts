@@ -48,7 +48,7 @@ export interface PaymentDetails {
   readonly explorerUrl: string | null;
 }
 
-export type StatusGroup = Exclude<OrderStatus, 'waiting_deposit' | 'confirming' | 'exchanging' | 'sending'> | Summary;
+type StatusGroup = Exclude<OrderStatus, 'waiting_deposit' | 'confirming' | 'exchanging' | 'sending'> | Summary;
 type Summary = 'waiting' | 'processing' | 'on_hold' | 'action_required';
 
 /** A question to the partner, with what each answer would give now. */
@@ -90,7 +90,7 @@ export interface OrderDetails {
   readonly paymentUri: string | null;
 }
 
-/** What details need beside the row. */
+/** What details need in addition to the row. */
 export interface DetailsSources {
   readonly offers: ActionOffers;
   readonly pages: Pick<OrderPages, 'urlOf'>;
@@ -115,7 +115,7 @@ const groups: Readonly<Record<OrderStatus, StatusGroup>> = {
 };
 
 /** Most deposits, and most payments, that the details of an order show. */
-export const mostParts = 100;
+const mostParts = 100;
 
 /** The problem of a deposit whose refund to a late address is above the limit of such refunds. */
 const aboveLateLimit = 'late_refund_limit';
@@ -201,7 +201,7 @@ export const orderDetailsStatement = orderLookupWith(
   left join trade t on t.order_id = o.id and t.state in ('intended', 'filled')`,
 );
 
-/** Where an order pays, beside the address of its recipient. Only its partner reads them. */
+/** Where an order pays, apart from the address of its recipient. Only its partner reads them. */
 export interface Destinations {
   readonly recipientTag: string | null;
   readonly refundAddress: string | null;

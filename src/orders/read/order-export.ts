@@ -56,7 +56,7 @@ const orderRows = new ScopedStatement(
 );
 
 /**
- * Writes orders as CSV, in parts. Each part is a statement of its own, so that a slow reader holds
+ * Writes orders as CSV, in parts. Each part is a separate statement, so that a slow reader holds
  * no connection and no snapshot. A file that was cut says so in its last line.
  */
 export async function* orderCsv(

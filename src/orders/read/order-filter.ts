@@ -45,6 +45,8 @@ export interface OrderFilter {
    * - the transaction of a deposit or payment
    * - a deposit, recipient, refund or payment address
    *
+   * It also matches all of the deposit tag of an order.
+   *
    * Each of these places contributes at most 1,000 hits.
    */
   readonly search?: string | null;
@@ -173,7 +175,7 @@ function boundValue(value: unknown): string | number | readonly string[] {
 }
 
 /**
- * The parts of all orders that a filter can match, each with indexes of its own. A filter that
+ * The parts of all orders that a filter can match, each with its own indexes. A filter that
  * names its orders needs none of those indexes.
  */
 export function filterParts({ statuses, search, needsAttention, names }: OrderFilter): readonly OrderPart[] {

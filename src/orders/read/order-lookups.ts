@@ -12,7 +12,7 @@ const lookupBounds: BatchBounds = {
   items: 64,
   bytes: 0,
   undivided: 64,
-  beside: { items: 1, ms: 0 },
+  concurrent: { items: 1, ms: 0 },
   waiting: 4_096,
 };
 

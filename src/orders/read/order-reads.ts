@@ -40,7 +40,7 @@ import { countMatches, feedPage, keysetPage, newestMatches, type OrderSorting, t
  * Forward with `first` and `after`, or backward with `last` and `before`. Cursors come from an
  * earlier page.
  */
-export type OrderPaging =
+type OrderPaging =
   | { readonly first: number; readonly after?: string | null }
   | { readonly last: number; readonly before?: string | null };
 
@@ -54,7 +54,7 @@ export interface OrderPageRequest {
 }
 
 /** The parameters of `moved`. */
-export interface OrderFeedRequest {
+interface OrderFeedRequest {
   readonly filter: OrderFilter;
   /** Where the list begins without a cursor. */
   readonly since: Date | null;
@@ -63,7 +63,7 @@ export interface OrderFeedRequest {
 }
 
 /** An order on a page, with the cursors of the places around it. */
-export interface PagedOrder<Row> {
+interface PagedOrder<Row> {
   readonly row: Row;
   /** Makes the cursor of a page that begins with this order. */
   readonly before: () => string;
@@ -101,7 +101,7 @@ export interface OrderEventView {
 
 type EventRow = Omit<OrderEventView, 'eventId' | 'type'> & { readonly orderId: string };
 
-export interface OrderHistory {
+interface OrderHistory {
   /** Oldest first. */
   readonly events: readonly OrderEventView[];
   /** Whether there are older events than these. */
@@ -116,7 +116,7 @@ export interface WholeOrder {
 }
 
 /** What everyone who knows an order's UUID may read. */
-export interface PublicStatus {
+interface PublicStatus {
   readonly id: string;
   readonly status: OrderStatus;
   readonly isHeld: boolean;
@@ -135,7 +135,7 @@ export interface LinkedOrder {
   readonly partnerName: string;
 }
 
-export interface OrderReadsOptions extends DetailsSources {
+interface OrderReadsOptions extends DetailsSources {
   readonly orm: MikroORM;
   readonly cursors: ListCursors;
   readonly onBatch?: OnBatch;
@@ -148,7 +148,7 @@ const mostCounted = 10_000;
 const withAddress = { populate: ['depositAddress'], strategy: 'joined' } as const;
 
 /** Most events that are shown of one order: the newest. */
-export const mostEvents = 1_000;
+const mostEvents = 1_000;
 
 const orderEvents = new ScopedStatement(
   'order_events',

@@ -111,7 +111,7 @@ interface PageRow {
 }
 
 /** What a page begins with: for whom, its filter, its size, and the place of a cursor. */
-export interface WalkStart<Scope = PartnerScope | StaffScope> {
+interface WalkStart<Scope = PartnerScope | StaffScope> {
   readonly scope: Scope;
   readonly filter: OrderFilter;
   readonly limit: number;
@@ -122,7 +122,7 @@ export interface WalkStart<Scope = PartnerScope | StaffScope> {
 }
 
 /** A walk by a time, with its sorting. It may go against it. */
-export interface KeysetStart extends WalkStart {
+interface KeysetStart extends WalkStart {
   readonly field: OrderSorting['field'];
   readonly isAscending: boolean;
 }

@@ -1,7 +1,7 @@
 import type { MovesTo, OrderMove } from '../order-status.ts';
 
 /** A move that leads to a refund. Staff refund an order whose payout has failed. */
-export type RefundCause =
+type RefundCause =
   | Exclude<MovesTo<'refunding'>, 'refund_resumed' | 'staff_refund'>
   | 'payout_failed'
   | 'payout_unknown'
@@ -20,7 +20,7 @@ export interface RefundReason {
 }
 
 /** What the words of a reason name. Amounts are plain decimal text. */
-export interface RefundedOrder {
+interface RefundedOrder {
   readonly coinFrom: string;
   readonly coinTo: string;
   readonly amountFromExpected: string;

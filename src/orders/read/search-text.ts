@@ -2,7 +2,7 @@ import { AppError } from '../../base/errors.ts';
 import { changedOrders, freshOrders } from '../fresh-orders.ts';
 
 /** A condition on `o`, an exchange_order, with its bound values. */
-export interface SqlCondition {
+interface SqlCondition {
   readonly sql: string;
   readonly bound: readonly unknown[];
 }
@@ -40,6 +40,10 @@ const places = [
     where external_id is not null and lower(external_id) ~>=~ ? and lower(external_id) ~<~ ?`,
 ].map((select) => `(${select} limit ${mostHits})`);
 
+/** All of a tag. Addresses with tags are few, and the unique index has each with its tags. */
+const tagPlace = `(select n.id from deposit_account s join deposit_address a on a.address = s.shared_address and a.tag = ?
+    join exchange_order n on n.deposit_address_id = a.id where a.leased_at is not null limit ${mostHits})`;
+
 /** Newest first, because the ids of one day begin alike. */
 const idPlace = `(select id from exchange_order where id between ?::uuid and ?::uuid order by id desc limit ${mostHits})`;
 
@@ -61,7 +65,7 @@ const bareShortIdPlace = `(select n.id
 
 /**
  * Finds orders by text that staff copied: ids, external ids, transactions and addresses, or their
- * prefix.
+ * prefix, and whole deposit tags.
  *
  * @throws AppError invalid_value for fewer than 4 characters or more than 200.
  */
@@ -79,6 +83,10 @@ export function searchCondition(search: string): SqlCondition {
   if (range) {
     selects.push(idPlace);
     bound.push(...range);
+  }
+  if (/^[1-9]\d{3,9}$/.test(text)) {
+    selects.push(tagPlace);
+    bound.push(text);
   }
   const upper = text.toUpperCase();
   const [, prefix] = /^([A-Z][A-Z0-9]{0,7})-[A-Z0-9]{0,6}$/.exec(upper) ?? [];

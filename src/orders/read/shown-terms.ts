@@ -16,7 +16,7 @@ export interface TermsDetails {
 }
 
 /** What an order stores of its terms. Amounts are decimal text. */
-export interface StoredTerms {
+interface StoredTerms {
   readonly isFinal: boolean;
   readonly amountFrom: string;
   readonly amountTo: string;

@@ -3,6 +3,7 @@ import { sql } from '../../base/db/sql.ts';
 import type { Order } from '../../orders/order.entity.ts';
 import { Deposit } from '../rows/deposit.entity.ts';
 import type { Payment } from '../rows/payment.entity.ts';
+import { showDeadCommission } from './commission-months.ts';
 import { type LockedPayment, noteProblem } from './payment-writer.ts';
 import { noteDeadSweep } from './sweep-refusals.ts';
 
@@ -24,10 +25,11 @@ export async function endDead(
 /**
  * Shows the death of a payment that no order status shows. A refund besides the order's own is
  * marked on its deposit, and staff decide. The deposits of a dead sweep become free for the next
- * one.
+ * one. The month of dead commission stays payable.
  */
 export async function showDeadPayment(em: EntityManager, payment: Payment, order: Order | null): Promise<void> {
   const { id, kind, leg, depositId } = payment;
+  if (kind === 'commission') await showDeadCommission(em, payment);
   if (kind === 'sweep') {
     // Of a deposit of many outputs, a later sweep may have taken the last ones.
     await sql(

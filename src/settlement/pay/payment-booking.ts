@@ -1,7 +1,7 @@
 import { Big, fromUnits } from '../../base/money.ts';
 import type { GasCoin } from '../../chains/networks/networks.ts';
 import type { TxStatus } from '../../chains/port/chain-adapter.ts';
-import { type Booking, type LedgerLine, line, minus } from '../../ledger/ledger.ts';
+import { type Account, type Booking, type LedgerLine, line, minus } from '../../ledger/ledger.ts';
 import type { Payment } from '../rows/payment.entity.ts';
 import type { PaymentAttempt } from '../rows/payment-attempt.entity.ts';
 
@@ -9,8 +9,11 @@ export type Mined = Extract<TxStatus, { state: 'mined' }>;
 
 /**
  * Builds the journal entry of a payment with a final transaction. It holds the moved amount and the
- * chain's fee, or the fee alone when the transaction failed or pays no one. `gas` is the chain's
- * own coin.
+ * chain's fee, or the fee alone when the transaction failed or pays no one.
+ *
+ * @param gas The chain's own coin.
+ * @param partnerId The partner of commission.
+ * @throws Error for commission without a partner.
  */
 export function bookingOfEnd(
   payment: Payment,
@@ -18,6 +21,7 @@ export function bookingOfEnd(
   { fee, success }: Mined,
   gas: GasCoin,
   at: Date,
+  partnerId: string | null = null,
 ): Booking {
   const { kind, amount, feeCharged, orderId, contract } = payment;
   const cost = fromUnits(fee, gas.decimals);
@@ -41,10 +45,17 @@ export function bookingOfEnd(
     ...end,
     kind: 'payment',
     lines: [
-      line(orderId === null ? 'suspense' : 'client', payment, new Big(amount).plus(feeCharged)),
+      line(owedBy(payment, partnerId), payment, new Big(amount).plus(feeCharged)),
       line('hot', payment, minus(amount)),
       line('network_fee', payment, minus(feeCharged)),
       ...costLines,
     ],
   };
+}
+
+/** The account that a payment settles. */
+function owedBy({ id, kind, orderId }: Payment, partnerId: string | null): Account {
+  if (kind !== 'commission') return orderId === null ? 'suspense' : 'client';
+  if (partnerId === null) throw new Error(`payment ${id} of commission has no partner`);
+  return `partner:${partnerId}`;
 }

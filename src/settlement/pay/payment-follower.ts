@@ -21,6 +21,7 @@ import {
   outlookOf,
   statusesOf,
 } from './attempt-status.ts';
+import type { CommissionMonths, PaidCommission } from './commission-months.ts';
 import { endDead, showDeadPayment } from './dead-payments.ts';
 import { type EarlierAttempts, noteRevived, releaseAfterDeath, storeStatuses } from './earlier-attempts.ts';
 import { bookingOfEnd } from './payment-booking.ts';
@@ -44,6 +45,7 @@ export interface PaymentFollowerOptions {
   readonly transactions: PaymentTransactions;
   readonly earlier: EarlierAttempts;
   readonly writer: PaymentWriter;
+  readonly commission: CommissionMonths;
 }
 
 /** Seconds between two checks of a payment while its chain has no new block. */
@@ -216,9 +218,9 @@ export class PaymentFollower {
       const tx = await adapter.replace(intent, transactions.prepared(attempt), held);
       if (tx === null || transactions.feeProblem(payment, tx) !== null) return;
       await onCrashPoint('payment.built');
-      const [stands] = await transactions.store(lease, [{ payment, tx }]);
-      if (!stands) return;
-      attempt = newestOf(stands.alive);
+      const [stored] = await transactions.store(lease, [{ payment, tx }]);
+      if (!stored) return;
+      attempt = newestOf(stored.alive);
     }
     if (attempt.raw === null) {
       const signed = await transactions.sign(payment, attempt);
@@ -227,9 +229,9 @@ export class PaymentFollower {
         await writer.change(lease, [payment], (em) => transactions.neverSigned(em, attempt));
         return;
       }
-      const [stands] = await transactions.storeSignatures(lease, [{ payment, attempt, tx: signed }]);
-      if (!stands) return;
-      attempt = newestOf(stands.alive);
+      const [stored] = await transactions.storeSignatures(lease, [{ payment, attempt, tx: signed }]);
+      if (!stored) return;
+      attempt = newestOf(stored.alive);
     }
     await transactions.send(turn, [{ payment, alive: [attempt] }]);
   }
@@ -262,7 +264,7 @@ export class PaymentFollower {
    */
   async #end(lease: ChainLease, all: readonly ObservedPayment[]): Promise<void> {
     if (all.length === 0) return;
-    const { clock, catalogue, jobs, log, onCrashPoint, writer } = this.#options;
+    const { clock, catalogue, commission, jobs, log, onCrashPoint, writer } = this.#options;
     const ending = new Map(all.map((one) => [one.payment.id, one]));
     await writer.change(
       lease,
@@ -270,6 +272,11 @@ export class PaymentFollower {
       async (em, changing) => {
         const now = clock.now();
         const bookings: Booking[] = [];
+        const confirmed: PaidCommission[] = [];
+        const months = await commission.months(
+          em,
+          changing.map(({ payment }) => payment),
+        );
         for (const { payment, order, alive } of changing) {
           const mined = entryOf(ending, payment).statuses.filter(isMined);
           const paid = mined.findLast(({ status }) => status.success);
@@ -291,14 +298,17 @@ export class PaymentFollower {
           if (order && payment.kind === 'payout' && paid) order.payoutTxid = paid.attempt.txid;
           if (order) order.nextActionAt = now;
           if (!paid) await showDeadPayment(em, payment, order);
+          else if (paid.attempt.txid !== null) confirmed.push({ payment, txid: paid.attempt.txid });
           const gas = catalogue.gasCoin(payment.chain);
+          const partnerId = months.get(payment.id)?.partnerId;
           for (const { attempt, status } of mined.filter((one) => one === paid || !one.status.success)) {
-            bookings.push(bookingOfEnd(payment, attempt, status, gas, now));
+            bookings.push(bookingOfEnd(payment, attempt, status, gas, now, partnerId));
           }
         }
         await em.flush();
         await releaseReserved(em, [...ending.keys()], now);
         await bookAll(em, bookings);
+        await commission.paid(em, months, confirmed, now);
         await jobs.wake(em, ordersOf(changing));
       },
       true,

@@ -84,12 +84,12 @@ export class PaymentTransactions {
 
   /** The intent of a payment's attempt, in the smallest unit of its currency. */
   intent(payment: Payment, attempt: number): PaymentIntent {
-    const { id, contract, address, tag, amount, chain, sources, setup } = payment;
+    const { id, kind, contract, address, tag, amount, chain, sources, setup } = payment;
     const { catalogue } = this.#options;
     const asset = contract === null ? catalogue.gasCoin(chain) : catalogue.asset(chain, contract);
     if (!asset) throw new Error(`the currency of payment ${id} no longer exists`);
     const units = toUnits(amount, asset.decimals);
-    const intent = { id, attempt, from: sources, contract, to: address, tag, amount: units };
+    const intent = { id, attempt, purpose: kind, from: sources, contract, to: address, tag, amount: units };
     return setup === null ? intent : { ...intent, setup };
   }
 
@@ -179,7 +179,7 @@ export class PaymentTransactions {
     return price === null || gasPrice === null ? null : amount.times(price).div(gasPrice);
   }
 
-  /** The amount and fee of a built transaction, to count beside unfinished ones. */
+  /** The amount and fee of a built transaction, to count together with unfinished ones. */
   promised(payment: Payment, tx: PreparedTx): PromisedBy {
     const { contract, amount } = this.intent(payment, payment.attempt + 1);
     return { paymentId: payment.id, contract, amount, fee: tx.fee };
@@ -198,7 +198,7 @@ export class PaymentTransactions {
   ): Promise<readonly PaymentWithAttempts[]> {
     const { clock, writer, onCrashPoint, limits } = this.#options;
     const txs = new Map(built.map(({ payment, tx }) => [payment.id, tx]));
-    const stand = await writer.change(
+    const changed = await writer.change(
       lease,
       built.map(({ payment }) => payment),
       async (em, changing) => {
@@ -217,7 +217,7 @@ export class PaymentTransactions {
       },
     );
     await onCrashPoint('payment.prepared');
-    return stand;
+    return changed;
   }
 
   #create(em: EntityManager, payment: Payment, tx: PreparedTx): PaymentAttempt {
@@ -295,7 +295,7 @@ export class PaymentTransactions {
     const { clock, writer, onCrashPoint } = this.#options;
     await onCrashPoint('payment.signature');
     const all = new Map(signed.map((one) => [one.payment.id, one]));
-    const stand = await writer.change(
+    const changed = await writer.change(
       lease,
       signed.map(({ payment }) => payment),
       (_em, changing) => {
@@ -308,7 +308,7 @@ export class PaymentTransactions {
       },
     );
     await onCrashPoint('payment.signed');
-    return stand;
+    return changed;
   }
 
   /**

@@ -6,7 +6,7 @@ import { Big } from '../../base/money.ts';
 import { span } from '../../base/telemetry/tracing.ts';
 import { type ChainAdapter, ChainError, type PreparedTx, type Reservation } from '../../chains/port/chain-adapter.ts';
 import { furtherBuildMs } from '../../chains/port/further-attempts.ts';
-import { markedFailed, type Payment } from '../rows/payment.entity.ts';
+import { leavesUs, leavesUsSql, markedFailed, type Payment } from '../rows/payment.entity.ts';
 import type { PaymentAttempt } from '../rows/payment-attempt.entity.ts';
 import { isCovered } from '../rules/client-account.ts';
 import { secondsAfter } from '../rules/settling.ts';
@@ -14,6 +14,7 @@ import { smaller } from '../turns/bounded-concurrency.ts';
 import { type ChainLease, LeaseLost } from '../turns/chain-lease.ts';
 import type { ChainTurn } from '../turns/chain-turn.ts';
 import type { OnCrashPoint } from '../turns/crash-point.ts';
+import { isEarned, isPayableSql } from './commission-months.ts';
 import { endDead } from './dead-payments.ts';
 import { type EarlierAttempts, type Retry, releaseAfterDeath } from './earlier-attempts.ts';
 import type { FeeHeadroom, FeeShares } from './fee-shares.ts';
@@ -83,26 +84,38 @@ const ownBackoff: Backoff = { firstSec: retrySec, mostSec: 60 };
  * made to fail at any time, for ever.
  */
 const userBackoff: Backoff = { firstSec: retrySec, mostSec: 600 };
-/** Problems of the hot wallet, of its signer, of fees or of nodes, not of the payment. */
-const walletProblems: ReadonlySet<string> = new Set([
+/**
+ * Problems of the hot wallet, of its signer, of fees or of nodes, and attempts that may have paid.
+ * They end no payment, however long they last.
+ */
+const endlessProblems: ReadonlySet<string> = new Set([
+  'earlier_may_confirm',
   'insufficient_funds',
   'no_gas',
+  'no_ticket',
+  'no_channel',
   'hot_wallet_low',
   'stale_outputs',
   'fee_above_maximum',
   'permission_changed',
   'unconfirmed_refusal',
+  'nodes_disagree',
   'signer_unavailable',
 ]);
 
+/** Stands for the partner of payments that concern no partner. */
+const noPartner = '00000000-0000-0000-0000-000000000000';
+const firstOfAll = { others: noPartner, retries: noPartner };
 /**
- * SQL: payments that may continue. They have begun, or staff end them, or no hold or lost deposit
- * stops them. `case` makes PostgreSQL look for holds first: thousands of payments may wait for the
- * end of one.
+ * SQL: payments that may continue. They have begun, or staff end them, or they stay within our own
+ * addresses, or no hold, lost deposit or missing balance stops them. `case` makes PostgreSQL look
+ * for holds first: thousands of payments may wait for the end of one.
  */
-const mayGoOn = `(p.state <> 'ready' or p.deposit_id is null or p.problem = '${markedFailed}'
-  or (o.held_at is null and (p.kind = 'payout' or d.state = 'credited')
-      and case when ${notHeldSql('p')} then ${isCovered()} else false end))`;
+const mayGoOn = `(p.state <> 'ready' or p.problem = '${markedFailed}' or not ${leavesUsSql('p')}
+  or case when p.kind = 'commission' then ${isPayableSql('m')}
+          else o.held_at is null and (p.kind = 'payout' or d.state = 'credited') end
+     and case when not ${notHeldSql('p')} then false when p.kind = 'commission' then ${isEarned()}
+              else ${isCovered()} end)`;
 const isRetry = `(p.state = 'ready' and p.tries > 0)`;
 
 /**
@@ -116,35 +129,54 @@ const isRetry = `(p.state = 'ready' and p.tries > 0)`;
  */
 export class PaymentWorker {
   readonly #options: PaymentWorkerOptions;
+  /** By chain, the partners whose payments came first in the last turn. */
+  readonly #first = new Map<string, typeof firstOfAll>();
 
   constructor(options: PaymentWorkerOptions) {
     this.#options = options;
   }
 
   /**
-   * Reads the due payments on this process's chains, by chain. Retries come last; within each kind
-   * the order is by due time. Payments that another transaction has locked are skipped. Nothing is
-   * changed, so that a payment without time in this turn keeps its place, and a crash loses none.
+   * Reads the due payments on this process's chains, by chain. Retries come last. Within each kind
+   * partners take turns, and each partner's payments go by due time. Another partner is first each
+   * time, so that a payment that takes a whole round delays each other partner by one round.
+   * Commission counts as a payment of its partner. All other payments without an order count as one
+   * partner. Payments that another transaction has locked are skipped. Nothing is changed, so that
+   * a payment without time in this turn keeps its place, and a crash loses none.
    */
   async due(chains: readonly string[]): Promise<Map<string, DuePayment[]>> {
     const { orm, clock } = this.#options;
     const now = clock.now();
-    const of = (kind: string): string =>
-      `(select * from (select p.id, p.next_action_at, p.number, ${isRetry} as "isRetry"
-          from payment p
-          left join deposit d on d.id = p.deposit_id
-          left join exchange_order o on o.id = p.order_id
-         where p.chain = c.chain and p.next_action_at <= ? and ${kind} and ${mayGoOn}
-         order by p.next_action_at, p.number limit ${batch} for update of p skip locked) as one)`;
-    const rows = await sql<DuePayment & { chain: string }>(
+    // Locks and window functions need separate levels of a query.
+    const of = (kind: string, first: string): string =>
+      `(select * from (select fair.*, fair.partner > c.${first} as "isNext"
+          from (select p.id, p.next_action_at, p.number, ${isRetry} as "isRetry", one.partner,
+                       row_number() over (partition by one.partner order by p.next_action_at, p.number) as turn
+                  from payment p
+                  left join deposit d on d.id = p.deposit_id
+                  left join exchange_order o on o.id = p.order_id
+                  left join commission_statement m on p.kind = 'commission' and m.payment_id = p.id
+                 cross join lateral (select coalesce(o.partner_id, m.partner_id, '${noPartner}') as partner) as one
+                 where p.chain = c.chain and p.next_action_at <= ? and ${kind} and ${mayGoOn}) as fair
+          join payment p on p.id = fair.id
+         order by fair.turn, "isNext" desc, fair.partner limit ${batch} for update of p skip locked) as taken)`;
+    const rows = await sql<DuePayment & { chain: string; partner: string }>(
       orm.em.fork(),
-      `select c.chain, due.id, due."isRetry"
-         from jsonb_array_elements_text(?::jsonb) as c (chain)
-        cross join lateral (${of(`not ${isRetry}`)} union all ${of(isRetry)}) as due
-        order by due."isRetry", due.next_action_at, due.number`,
-      [JSON.stringify(chains), now, now],
+      `select c.chain, due.id, due."isRetry", due.partner
+         from jsonb_to_recordset(?::jsonb) as c (chain text, others uuid, retries uuid)
+        cross join lateral (${of(`not ${isRetry}`, 'others')} union all ${of(isRetry, 'retries')}) as due
+        order by due."isRetry", due.turn, due."isNext" desc, due.partner`,
+      [JSON.stringify(chains.map((chain) => ({ chain, ...(this.#first.get(chain) ?? firstOfAll) }))), now, now],
     );
-    return Map.groupBy(rows, ({ chain }) => chain);
+    const byChain = Map.groupBy(rows, ({ chain }) => chain);
+    for (const [chain, its] of byChain) {
+      const { others, retries } = this.#first.get(chain) ?? firstOfAll;
+      this.#first.set(chain, {
+        others: its.find((one) => !one.isRetry)?.partner ?? others,
+        retries: its.find((one) => one.isRetry)?.partner ?? retries,
+      });
+    }
+    return byChain;
   }
 
   /**
@@ -326,8 +358,8 @@ export class PaymentWorker {
       await writer.refused(lease, payment.id, problem, problem === 'fee_share' ? userBackoff : ownBackoff);
     } catch (error) {
       if (!(error instanceof ChainError)) throw error;
-      // A sweep that its chain refuses is decided anew, perhaps with more gas before it.
-      const isOver = payment.kind === 'sweep' ? error.isOfChain : payment.depositId === null && !error.retryable;
+      // A sweep that its chain refuses is decided again, perhaps with more gas before it.
+      const isOver = payment.kind === 'sweep' ? error.isOfChain : !leavesUs(payment) && !error.retryable;
       if (isOver && retry.areDead) {
         await this.#drop(lease, payment, error.code);
       } else {
@@ -347,7 +379,7 @@ export class PaymentWorker {
     const { payment, areDead } = retry;
     const { id, problem, problemSince } = payment;
     if (retryable && !isOfChain) return writer.problem(lease, id, code, retrySec);
-    if (walletProblems.has(code)) return writer.refused(lease, id, code, ownBackoff);
+    if (endlessProblems.has(code)) return writer.refused(lease, id, code, ownBackoff);
     const isHopeless =
       problem === code && problemSince !== null && clock.now() >= secondsAfter(problemSince, giveUpSec);
     await (isHopeless && areDead ? this.#drop(lease, payment, code) : writer.refused(lease, id, code, userBackoff));

@@ -2,11 +2,12 @@ import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgres
 import type { Clock } from '../../base/clock.ts';
 import { sql } from '../../base/db/sql.ts';
 import { Order } from '../../orders/order.entity.ts';
-import { markedFailed, Payment } from '../rows/payment.entity.ts';
+import { leavesUs, markedFailed, Payment } from '../rows/payment.entity.ts';
 import { PaymentAttempt } from '../rows/payment-attempt.entity.ts';
 import { isCovered } from '../rules/client-account.ts';
 import { secondsAfter } from '../rules/settling.ts';
 import { type ChainLease, guardLease } from '../turns/chain-lease.ts';
+import { isEarned, isPayableSql } from './commission-months.ts';
 import { notHeldSql } from './payout-holds.ts';
 
 /**
@@ -54,8 +55,9 @@ export class PaymentWriter {
   /**
    * Applies a change to payments, all or none, and returns them as they are afterwards. Returns an
    * empty list without a change when a payment has moved on or must not begin. A hold, a lost
-   * deposit, an account in debit or a mark of staff stops a payment that is to begin. A single
-   * payment waits for its locks; several wait for none, so that no two groups deadlock.
+   * deposit, an account in debit, a balance that does not cover commission, or a mark of staff
+   * stops a payment that is to begin. A single payment waits for its locks; several wait for none,
+   * so that no two groups deadlock.
    *
    * @throws LeaseLost when another process holds the chain now.
    * @throws GroupChangeRefused when one of several has to be left out.
@@ -149,7 +151,8 @@ export class PaymentWriter {
   }
 
   /**
-   * Selects the payments that deposits still cover and whose orders and assets are not held now.
+   * Selects the payments that deposits or balances still cover and whose orders, months and assets
+   * are not held now.
    */
   mayGoOut(payments: readonly Payment[]): Promise<ReadonlySet<string>> {
     return mayGoOut(this.#orm.em.fork(), payments, '');
@@ -167,19 +170,20 @@ async function aliveAttempts(em: EntityManager, ids: readonly string[]): Promise
 }
 
 /**
- * Selects the payments that may go out. Their orders and assets are not held, a refund's deposit is
- * credited, and no payment leaves its order's account in debit. Orders and deposits stay locked
- * until the transaction ends. A hold of the asset that opens meanwhile is noticed before the
- * payment is signed.
+ * Selects the payments that may go out. Their orders, months and assets are not held, a refund's
+ * deposit is credited, and no payment leaves its order's or its partner's account in debit. Orders,
+ * months and deposits stay locked until the transaction ends. A hold of the asset that opens
+ * meanwhile is noticed before the payment is signed.
  */
 async function mayGoOut(
   em: EntityManager,
   payments: readonly Payment[],
   locked: '' | 'skip locked',
 ): Promise<ReadonlySet<string>> {
-  // A payment that settles no deposit may always go out.
-  const free = payments.filter(({ depositId }) => depositId === null).map(({ id }) => id);
-  const bound = payments.filter(({ depositId }) => depositId !== null);
+  // A payment between our own addresses may always go out.
+  const free = payments.filter((payment) => !leavesUs(payment)).map(({ id }) => id);
+  const ofMonths = payments.filter(({ kind }) => kind === 'commission').map(({ id }) => id);
+  const bound = payments.filter((payment) => leavesUs(payment) && payment.kind !== 'commission');
   const ofOrders = bound.filter(({ orderId }) => orderId !== null).map(({ id }) => id);
   const ofNobody = bound.filter(({ orderId }) => orderId === null).map(({ id }) => id);
   const settling = async (text: string, ids: readonly string[]): Promise<string[]> => {
@@ -194,9 +198,16 @@ async function mayGoOut(
       order by o.id, d.id for share of o, d`,
     ofOrders,
   );
+  const payable = await settling(
+    `select p.id from payment p join commission_statement m on m.payment_id = p.id
+      where p.id in (select jsonb_array_elements_text(?::jsonb)::uuid) and ${isPayableSql('m')} and ${notHeldSql('p')}
+      order by m.partner_id, m.month for share of m`,
+    ofMonths,
+  );
   return new Set([
     ...free,
-    ...(await covered(em, notHeld)),
+    ...(await covered(em, notHeld, isCovered)),
+    ...(await covered(em, payable, isEarned)),
     ...(await settling(
       `select p.id from payment p join deposit d on d.id = p.deposit_id
         where p.id in (select jsonb_array_elements_text(?::jsonb)::uuid) and d.state = 'credited'
@@ -209,16 +220,22 @@ async function mayGoOut(
 
 /**
  * Selects the payments that leave no account in debit, even when all of them are made. It is a
- * separate statement after the orders are locked, because a statement that waits for a lock
- * continues with the old account balances.
+ * separate statement after the orders or months are locked, because a statement that waits for a
+ * lock continues with the old account balances.
+ *
+ * @param isCovering SQL: whether an account covers a payment `p` and all that begin with it.
  */
-async function covered(em: EntityManager, ids: readonly string[]): Promise<string[]> {
+async function covered(
+  em: EntityManager,
+  ids: readonly string[],
+  isCovering: (beginning: string) => string,
+): Promise<string[]> {
   if (ids.length === 0) return [];
   const rows = await sql<{ id: string }>(
     em,
     `with beginning as materialized (select jsonb_array_elements_text(?::jsonb)::uuid as id)
      select p.id from payment p join beginning b on b.id = p.id
-      where ${isCovered('q.number < p.number and q.id in (select id from beginning)')}`,
+      where ${isCovering('q.number < p.number and q.id in (select id from beginning)')}`,
     [JSON.stringify(ids)],
   );
   return rows.map(({ id }) => id);

@@ -30,9 +30,9 @@ const venueLossMs = 86_400_000;
 const mostFindings = 100;
 
 /**
- * Payout holds. While a hold of an asset, or of all assets, is open, no payout or refund of it
- * begins. Transactions that the signer has signed continue. Automatic checks open holds, and so can
- * one member of staff. Two members must agree to end one.
+ * Payout holds. While a hold of an asset, or of all assets, is open, no payment of it that leaves
+ * us begins: no payout, refund or commission. Transactions that the signer has signed continue.
+ * Automatic checks open holds, and so can one member of staff. Two members must agree to end one.
  */
 export class PayoutHolds {
   readonly #orm: MikroORM;
@@ -52,7 +52,7 @@ export class PayoutHolds {
    *
    * @param unseen Assets that the check could not judge: their holds stay as they are.
    */
-  async looked(
+  async checked(
     cause: Exclude<HoldCause, 'staff'>,
     found: readonly HoldFinding[],
     unseen: (asset: LedgerAsset) => boolean = () => false,
@@ -157,7 +157,7 @@ export async function refuseUnknownHold(em: EntityManager, id: string): Promise<
  * Ends a hold in the caller's transaction.
  *
  * @throws AppError hold_not_found.
- * @throws AppError action_not_possible when the hold has ended, when its cause stands and is not
+ * @throws AppError action_not_possible when the hold has ended, when its cause persists and is not
  * acknowledged, or when the proposal predates a later finding.
  */
 export async function resumePayouts(
@@ -169,14 +169,14 @@ export async function resumePayouts(
   const hold = await em.findOne(PayoutHold, { id: holdId }, { lockMode: LockMode.PESSIMISTIC_WRITE });
   if (!hold) throw new AppError('hold_not_found', 'there is no such hold of payouts');
   if (hold.closedAt !== null) throw new AppError('action_not_possible', 'this hold has ended');
-  const stands = hold.cause !== 'staff' && hold.clearedAt === null;
-  if (stands && !acknowledges) {
+  const causePersists = hold.cause !== 'staff' && hold.clearedAt === null;
+  if (causePersists && !acknowledges) {
     throw new AppError(
       'action_not_possible',
       `the cause still stands: ${hold.detail}; correct it and wait for the next check, or propose again with acknowledge`,
     );
   }
-  if (stands && hold.changedAt > proposedAt) {
+  if (causePersists && hold.changedAt > proposedAt) {
     throw new AppError(
       'action_not_possible',
       `more was found since this was proposed: ${hold.detail}; propose it again`,
@@ -187,7 +187,7 @@ export async function resumePayouts(
   hold.closedAt = now;
   hold.proposedBy = proposedBy;
   hold.closedBy = decidedBy;
-  hold.acknowledged = stands;
+  hold.acknowledged = causePersists;
 }
 
 /**

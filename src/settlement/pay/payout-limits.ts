@@ -5,7 +5,7 @@ import { sql } from '../../base/db/sql.ts';
 import { Big, ceilTo, floorTo, formatDecimal, minOf } from '../../base/money.ts';
 import type { LedgerAsset } from '../../ledger/ledger.ts';
 import type { PriceBook } from '../../market/rates/price-book.ts';
-import type { Payment } from '../rows/payment.entity.ts';
+import { leavesUs, type Payment } from '../rows/payment.entity.ts';
 import { secondsAfter } from '../rules/settling.ts';
 import { type ChainLease, guardLease } from '../turns/chain-lease.ts';
 
@@ -18,10 +18,11 @@ export interface UsdLimit {
 /** The limits of automatic payments. */
 export interface PayoutRules {
   /**
-   * Fractions of each limit that all refunds together, and the payments of one partner, may use.
-   * The refunds of one partner may use the product of both.
+   * Fractions of each limit that all refunds together, the payments of one partner's orders, and
+   * all commission together may use. The refunds of one partner may use the product of the first
+   * two.
    */
-  readonly parts: { readonly refunds: string; readonly partner: string };
+  readonly parts: { readonly refunds: string; readonly partner: string; readonly commission: string };
   /** For all assets together. */
   readonly overall: UsdLimit;
   readonly asset: (asset: LedgerAsset) => UsdLimit;
@@ -50,8 +51,19 @@ export interface PayoutLimitsOptions {
   readonly clock: Clock;
   readonly prices: Pick<PriceBook, 'live' | 'reference'>;
   readonly rules: PayoutRules;
-  /** The signer's daily limit of an asset, in its units. Null where the signer has none. */
-  readonly signedPerDay?: (asset: LedgerAsset) => string | null;
+  /**
+   * The signer's daily limits of an asset, in its units: of all payments, and of commission among
+   * them. Null where the signer has none.
+   */
+  readonly signedPerDay?: (asset: LedgerAsset) => { readonly all: string; readonly commission: string } | null;
+}
+
+/** The limits of an asset, in US dollars. */
+interface AssetLimit {
+  readonly hour: string;
+  readonly day: string;
+  /** The signer's limit of commission in a day. Null where it has none. */
+  readonly commission: string | null;
 }
 
 const minuteMs = 60_000;
@@ -75,17 +87,17 @@ interface Lot {
 }
 
 /**
- * Limits what payouts and refunds may begin to send, in US dollars: for each asset and for all
- * together, in any hour and any day. Movements between our own addresses do not count. A payment
- * counts when its transaction is stored, before it is signed. It is uncounted when that transaction
- * is abandoned unsigned.
+ * Limits what payments that leave us may begin to send, in US dollars: for each asset and for all
+ * together, in any hour and any day. These are payouts, refunds and commission. Movements between
+ * our own addresses do not count. A payment counts when its transaction is stored, before it is
+ * signed. It is uncounted when that transaction is abandoned unsigned.
  *
  * The value is summed by minutes. A minute counts until all of it has left the window, so no window
  * ever exceeds its limit, and room becomes free at most a minute late. One advisory lock orders all
  * processes, so the sums are exact.
  *
  * Waiting payments keep their order: one may begin only when there is room for the earlier ones as
- * well. A payment above a limit by itself waits for staff and does not block the others.
+ * well. A payment that alone exceeds a limit waits for staff and does not block the others.
  *
  * The signer's daily limit of an asset is a limit of that asset as well. Otherwise refunds, or one
  * partner, could use up the signer's day. It would then refuse the payments of all others until
@@ -96,6 +108,9 @@ interface Lot {
  * payouts for an hour or a day. A payment that waits for its fraction blocks no payment of others.
  * Within the refunds' fraction, the refunds of one partner may use that partner's fraction. Its
  * users thus cannot stop the refunds of others.
+ *
+ * All commission together has a fraction too. It becomes due for all partners at once, and may
+ * wait, so user payouts go first.
  */
 export class PayoutLimits {
   readonly #options: PayoutLimitsOptions;
@@ -106,7 +121,7 @@ export class PayoutLimits {
 
   /** Sets the value and the begin time of payments that begin. */
   async value(em: EntityManager, beginning: readonly Payment[]): Promise<void> {
-    const payments = beginning.filter(isLimited);
+    const payments = beginning.filter(leavesUs);
     const agreed = await this.#agreedPrices(em, payments);
     for (const payment of payments) {
       payment.valueUsd = this.#worth(payment, agreed).toFixed(2);
@@ -120,7 +135,7 @@ export class PayoutLimits {
    * @throws PayoutLimitExceeded when a limit would be exceeded.
    */
   async count(em: EntityManager, beginning: readonly Payment[]): Promise<void> {
-    const payments = beginning.filter(isLimited);
+    const payments = beginning.filter(leavesUs);
     if (payments.length === 0) return;
     // A separate statement: the sums must be read in a snapshot that is taken under the lock.
     await sql(em, 'select pg_advisory_xact_lock(?)', [advisoryLocks.payoutLimits]);
@@ -225,81 +240,36 @@ export class PayoutLimits {
     const { rules } = this.#options;
     const assets = new Map(lots.map(({ coin, network }) => [`${coin} ${network}`, { coin, network }]));
     const limits = [
-      { coin: '', network: '', ...rules.overall },
+      { coin: '', network: '', commission: null, ...rules.overall },
       ...[...assets.values()].map((asset) => ({ ...asset, ...this.#limitOf(asset) })),
     ];
     const before = (ms: number): Date => new Date(now.getTime() - ms);
-    return sql<{ lot: number; problem: LimitProblem }>(
-      em,
-      `with mine as (
-         select * from jsonb_to_recordset(?::jsonb)
-                  as m (lot integer, id uuid, number bigint, coin text, network text, usd numeric)
-       ), counted as (
-         select m.lot, s.share, a.coin, a.network, sum(m.usd) as usd, max(m.number) as number
-           from mine m
-           join payment p on p.id = m.id
-           left join exchange_order o on o.id = p.order_id
-          cross join lateral (${sharesSql}) as s (share)
-          cross join lateral (values (m.coin, m.network), ('', '')) as a (coin, network)
-          group by 1, 2, 3, 4
-       ), bounded as (
-         select c.*, l.hour * part.of_limit as hour_limit, l.day * part.of_limit as day_limit
-           from counted c
-           join jsonb_to_recordset(?::jsonb) as l (coin text, network text, hour numeric, day numeric)
-             on l.coin = c.coin and l.network = c.network
-          cross join lateral (
-            select case when c.share = '' then 1 when c.share = 'refunds' then r.refunds
-                        when c.share like 'refunds %' then r.refunds * r.partner else r.partner end as of_limit
-              from (select ?::numeric as refunds, ?::numeric as partner) as r) as part
-          where c.share = '' or part.of_limit < 1
-       ), judged as (
-         select c.lot, c.share, case c.coin when '' then 'payout_limit' else 'payout_limit_asset' end as problem,
-                s.hour + w.usd + c.usd > c.hour_limit or s.day + w.usd + c.usd > c.day_limit as is_over
-           from bounded c
-          cross join lateral (
-            select coalesce(sum(usd) filter (where minute > ?), 0) as hour, coalesce(sum(usd), 0) as day
-              from (select minute, usd from payout_spent
-                     where c.share = '' and coin = c.coin and network = c.network and minute > ?
-                    union all
-                    select minute, usd from payout_share_spent
-                     where share = c.share and coin = c.coin and network = c.network and minute > ?) as spent) as s
-          cross join lateral (
-            select coalesce(sum(p.value_usd), 0) as usd
-              from payment p
-             where c.share = '' and p.state = 'ready' and p.problem in ('payout_limit', 'payout_limit_asset')
-               and p.number < c.number and p.value_usd <= least(c.hour_limit, c.day_limit) and p.next_action_at > ?
-               and case c.coin when '' then p.problem = 'payout_limit'
-                        else p.problem = 'payout_limit_asset' and p.coin = c.coin and p.network = c.network end
-               and not exists (select from mine m where m.lot = c.lot and m.id = p.id)) as w
-       )${isCounting ? `, ${writtenSql}` : ''}
-       select lot, case when bool_or(share <> '') then 'payout_share' else min(problem) end as problem
-         from judged where is_over group by lot order by lot`,
-      [
-        JSON.stringify(lots),
-        JSON.stringify(limits),
-        rules.parts.refunds,
-        rules.parts.partner,
-        before(hourMs + minuteMs),
-        before(dayMs + minuteMs),
-        before(dayMs + minuteMs),
-        before(absentMs),
-        ...(isCounting ? [minuteOf(now), minuteOf(now)] : []),
-      ],
-    );
+    return sql<{ lot: number; problem: LimitProblem }>(em, judgingSql(isCounting), [
+      JSON.stringify(lots),
+      JSON.stringify(limits),
+      rules.parts.refunds,
+      rules.parts.partner,
+      rules.parts.commission,
+      before(hourMs + minuteMs),
+      before(dayMs + minuteMs),
+      before(dayMs + minuteMs),
+      before(absentMs),
+      ...(isCounting ? [minuteOf(now), minuteOf(now)] : []),
+    ]);
   }
 
   /**
    * The configured limit of an asset, or the value of the signer's daily limit where that is less.
    */
-  #limitOf(asset: LedgerAsset): { readonly hour: string; readonly day: string } {
+  #limitOf(asset: LedgerAsset): AssetLimit {
     const { prices, rules, signedPerDay } = this.#options;
     const { hour, day } = rules.asset(asset);
     const price = prices.live(asset.coin) ?? prices.reference(asset.coin);
     const signed = signedPerDay?.(asset) ?? null;
-    if (!price || signed === null) return { hour: String(hour), day: String(day) };
-    const signedUsd = floorTo(new Big(signed).times(price), 2);
-    const least = (limit: number): string => formatDecimal(minOf(new Big(String(limit)), signedUsd));
-    return { hour: least(hour), day: least(day) };
+    if (!price || signed === null) return { hour: String(hour), day: String(day), commission: null };
+    const usdOf = (amount: string): Big => floorTo(new Big(amount).times(price), 2);
+    const least = (limit: number): string => formatDecimal(minOf(new Big(String(limit)), usdOf(signed.all)));
+    return { hour: least(hour), day: least(day), commission: formatDecimal(usdOf(signed.commission)) };
   }
 
   /**
@@ -309,13 +279,14 @@ export class PayoutLimits {
     const { prices, rules } = this.#options;
     const price = prices.live(coin) ?? prices.reference(coin) ?? agreed.get(`${orderId} ${coin}`) ?? null;
     if (price !== null) return minOf(ceilTo(new Big(amount).times(price), 2), mostUsd);
-    // Without any price, a payment takes the whole part of its partner: one such payment may begin
-    // in an hour.
+    // Without any price, a payment takes the whole part of its partner, or of commission: one such
+    // payment may begin in an hour.
     const { overall, parts } = rules;
     const own = this.#limitOf({ coin, network });
     const limit = [own.hour, own.day]
       .map((usd) => new Big(usd))
       .reduce(minOf, new Big(String(Math.min(overall.hour, overall.day))));
+    if (kind === 'commission') return floorTo(limit.times(parts.commission), 2);
     return floorTo(limit.times(parts.partner).times(kind === 'refund' ? parts.refunds : '1'), 2);
   }
 
@@ -336,10 +307,11 @@ export class PayoutLimits {
 }
 
 /**
- * SQL: the shares in which payment `p` of order `o` counts: all payments, all refunds, the
- * partner's refunds, and the partner's payments.
+ * SQL: the shares in which payment `p` of order `o` counts: all payments, all commission, all
+ * refunds, the partner's refunds, and the payments of the partner's orders.
  */
-const sharesSql = `select '' union all select 'refunds' where p.kind = 'refund'
+const sharesSql = `select '' union all select 'commission' where p.kind = 'commission'
+                   union all select 'refunds' where p.kind = 'refund'
                    union all select 'refunds ' || o.partner_id where p.kind = 'refund' and o.partner_id is not null
                    union all select o.partner_id::text where o.partner_id is not null`;
 
@@ -355,10 +327,58 @@ const writtenSql = `written as (
     on conflict (share, coin, network, minute) do update set usd = s.usd + excluded.usd
   )`;
 
-/** Whether a payment goes to an address that is not ours. */
-function isLimited({ depositId }: Payment): boolean {
-  return depositId !== null;
-}
+/**
+ * SQL: the lots that exceed a limit. It binds the lots, the limits by asset, the fractions of
+ * refunds, partners and commission, and the starts of the windows. With `isCounting`, it counts lot
+ * 0 when that exceeds none, in the minute that it binds for the sums and for the shares.
+ */
+const judgingSql = (isCounting: boolean): string => `
+  with mine as (
+    select * from jsonb_to_recordset(?::jsonb)
+             as m (lot integer, id uuid, number bigint, coin text, network text, usd numeric)
+  ), counted as (
+    select m.lot, s.share, a.coin, a.network, sum(m.usd) as usd, max(m.number) as number
+      from mine m
+      join payment p on p.id = m.id
+      left join exchange_order o on o.id = p.order_id
+     cross join lateral (${sharesSql}) as s (share)
+     cross join lateral (values (m.coin, m.network), ('', '')) as a (coin, network)
+     group by 1, 2, 3, 4
+  ), bounded as (
+    select c.*, l.hour * part.of_limit as hour_limit,
+           least(l.day * part.of_limit, case c.share when 'commission' then l.commission end) as day_limit
+      from counted c
+      join jsonb_to_recordset(?::jsonb)
+           as l (coin text, network text, hour numeric, day numeric, commission numeric)
+        on l.coin = c.coin and l.network = c.network
+     cross join lateral (
+       select case when c.share = '' then 1 when c.share = 'commission' then r.commission
+                   when c.share = 'refunds' then r.refunds
+                   when c.share like 'refunds %' then r.refunds * r.partner else r.partner end as of_limit
+         from (select ?::numeric as refunds, ?::numeric as partner, ?::numeric as commission) as r) as part
+     where c.share = '' or part.of_limit < 1 or c.share = 'commission' and l.commission is not null
+  ), judged as (
+    select c.lot, c.share, case c.coin when '' then 'payout_limit' else 'payout_limit_asset' end as problem,
+           s.hour + w.usd + c.usd > c.hour_limit or s.day + w.usd + c.usd > c.day_limit as is_over
+      from bounded c
+     cross join lateral (
+       select coalesce(sum(usd) filter (where minute > ?), 0) as hour, coalesce(sum(usd), 0) as day
+         from (select minute, usd from payout_spent
+                where c.share = '' and coin = c.coin and network = c.network and minute > ?
+               union all
+               select minute, usd from payout_share_spent
+                where share = c.share and coin = c.coin and network = c.network and minute > ?) as spent) as s
+     cross join lateral (
+       select coalesce(sum(p.value_usd), 0) as usd
+         from payment p
+        where c.share = '' and p.state = 'ready' and p.problem in ('payout_limit', 'payout_limit_asset')
+          and p.number < c.number and p.value_usd <= least(c.hour_limit, c.day_limit) and p.next_action_at > ?
+          and case c.coin when '' then p.problem = 'payout_limit'
+                   else p.problem = 'payout_limit_asset' and p.coin = c.coin and p.network = c.network end
+          and not exists (select from mine m where m.lot = c.lot and m.id = p.id)) as w
+  )${isCounting ? `, ${writtenSql}` : ''}
+  select lot, case when bool_or(share <> '') then 'payout_share' else min(problem) end as problem
+    from judged where is_over group by lot order by lot`;
 
 function isWaiting({ problem, valueUsd }: Payment): boolean {
   return valueUsd !== null && limitProblems.some((one) => one === problem);

@@ -68,8 +68,8 @@ export class PayoutWatch {
     );
     if (claimed.length === 0) return false;
     const before = claimed[0]?.before ?? null;
-    await holds.looked('client_debit', await this.#debits(em, new Date(before ?? 0), now));
-    await holds.looked('venue_loss', await this.#venueLosses(em, now));
+    await holds.checked('client_debit', await this.#debits(em, new Date(before ?? 0), now));
+    await holds.checked('venue_loss', await this.#venueLosses(em, now));
     await limits.forgetOld(em, now);
     return true;
   }

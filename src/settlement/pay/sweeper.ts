@@ -74,7 +74,8 @@ export class Sweeper implements ChainTask {
   readonly everySec = 30;
   readonly #options: SweeperOptions;
   /**
-   * By account-based chain: the last candidate of the last run. Null when the next run begins anew.
+   * By account-based chain: the last candidate of the last run. Null when the next run starts from
+   * the beginning.
    */
   readonly #last = new Map<string, Candidate | null>();
 

@@ -36,12 +36,12 @@ const takenFirst = `case when r.kind = 'short' then r.amount end desc nulls last
 const isPaidSql = 'exists (select from payment p where p.deposit_id = d.id)';
 
 /** A group of orders has more deposits than one transaction takes. Nothing was written. */
-export class TooManyDeposits extends Error {
+class TooManyDeposits extends Error {
   override readonly name = 'TooManyDeposits';
 }
 
 /** Deposits of orders, as one transaction takes them. */
-export interface OrderDeposits {
+interface OrderDeposits {
   /** In the order of their sightings. */
   readonly deposits: readonly Deposit[];
   /** Ids of the orders that have more small deposits than one statement sets aside. */
@@ -64,7 +64,7 @@ export async function readOrderDeposits(
 }
 
 /** What decides how deposits are taken. */
-export interface TakeRules {
+interface TakeRules {
   readonly maxRefunds: number;
   readonly also?: readonly string[];
   readonly now: Date;

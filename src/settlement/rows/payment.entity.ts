@@ -17,8 +17,24 @@ export type PaymentState = 'ready' | 'prepared' | 'signed' | 'sent' | 'confirmed
  * - `sweep`: coins of deposit addresses going to the hot wallet.
  * - `gas`: coins for the fee of an address that is swept.
  * - `setup`: prepares the hot wallet for payments. It pays no one, and its amount is 0.
+ * - `commission`: what a partner has earned in a month.
  */
-export type PaymentKind = 'payout' | 'refund' | 'sweep' | 'gas' | 'setup';
+export type PaymentKind = 'payout' | 'refund' | 'sweep' | 'gas' | 'setup' | 'commission';
+
+/** The kinds of payments that leave us. The others move coins between our own addresses. */
+const leavingKinds: readonly PaymentKind[] = ['payout', 'refund', 'commission'];
+
+/**
+ * Whether a payment goes to an address that is not ours. Such a payment comes under payout holds
+ * and limits, and is not ended at its first refusal.
+ */
+export function leavesUs({ kind }: Pick<Payment, 'kind'>): boolean {
+  return leavingKinds.includes(kind);
+}
+
+/** SQL: `leavesUs`. `payment` is the alias of the payment's row. */
+export const leavesUsSql = (payment: string): string =>
+  `${payment}.kind in (${leavingKinds.map((kind) => `'${kind}'`).join(', ')})`;
 
 /**
  * The problem of a payment that staff end. One with signed transactions ends only when the chain

@@ -12,6 +12,11 @@ export const staffActions = [
   'venue_opening',
   'venue_classify',
   'assign_deposit',
+  'commission_hold',
+  'commission_release',
+  'commission_correct',
+  'commission_pay',
+  'commission_address',
 ] as const;
 export type StaffActionName = (typeof staffActions)[number];
 
@@ -22,7 +27,7 @@ export type StaffActionName = (typeof staffActions)[number];
  * - `trading`: a gain or loss, such as a trade by hand, a reward or interest.
  * - `cost`: a cost of moving coins, such as a fee that the exchange kept.
  */
-export const venueClasses = ['capital', 'trading', 'cost'] as const;
+const venueClasses = ['capital', 'trading', 'cost'] as const;
 export type VenueClass = (typeof venueClasses)[number];
 
 /** An action of a staff member, or a proposal for a second member to approve. */
@@ -44,11 +49,11 @@ export class StaffAction {
   @Property({ type: 'uuid', nullable: true })
   holdId!: string | null;
 
-  /** The proposer knows that the cause of that hold still stands. */
+  /** The proposer knows that the cause of that hold still exists. */
   @Property({ type: 'boolean' })
   acknowledges!: boolean;
 
-  /** The recipient of a refund. */
+  /** The recipient of a refund, or the address of a partner's commission. */
   @Property({ type: 'text', nullable: true })
   address!: string | null;
 
@@ -73,7 +78,10 @@ export class StaffAction {
   @Property({ type: 'text', nullable: true })
   reference!: string | null;
 
-  /** In place of a movement, a coin of which the exchange has `amount` more than the books. */
+  /**
+   * In place of a movement, a coin of which the exchange has `amount` more than the books. Or the
+   * coin of a correction by `amount`, positive for the partner, or of an address.
+   */
   @Property({ type: 'text', nullable: true })
   coin!: string | null;
 
@@ -82,6 +90,28 @@ export class StaffAction {
 
   @Property({ type: 'text', nullable: true })
   class!: VenueClass | null;
+
+  /** The partner whose commission the action is about. */
+  @Property({ type: 'uuid', nullable: true })
+  partnerId!: string | null;
+
+  /** The month of that partner, as its first day in UTC. */
+  @Property({ type: 'date', nullable: true })
+  month!: string | null;
+
+  /** The network of the coin of a correction or of an address. */
+  @Property({ type: 'text', nullable: true })
+  network!: string | null;
+
+  /** The entry that a correction is about. */
+  @Property({ type: 'uuid', nullable: true })
+  corrects!: string | null;
+
+  /**
+   * The partner has lost the address in effect, so nothing is paid to it while the new one waits.
+   */
+  @Property({ type: 'boolean' })
+  oldIsLost!: boolean;
 
   /** What proves whose deposit it is, of a deposit without an order. */
   @Property({ type: 'text', nullable: true })

@@ -46,7 +46,7 @@ export interface TradeLimits {
 }
 
 /** Why a trade is not begun: 'no_price', 'thin_book' or 'slippage'. */
-export interface TradeRefusal {
+interface TradeRefusal {
   readonly code: string;
 }
 

@@ -3,7 +3,7 @@ import { sql } from '../../base/db/sql.ts';
 import { Deposit } from './deposit.entity.ts';
 
 /** Which deposits without an order to list. */
-export interface UnassignedFilter {
+interface UnassignedFilter {
   /** Hash of their transaction, in any capitals. Null for all. */
   readonly txid: string | null;
   /** Whether deposits below the minimum are listed too. */
@@ -11,7 +11,7 @@ export interface UnassignedFilter {
 }
 
 /** A part of the list: at most `limit` rows after a deposit, the newest first unless backwards. */
-export interface UnassignedPart {
+interface UnassignedPart {
   readonly backwards: boolean;
   readonly limit: number;
   /** Id of that deposit. Null for the beginning of the list. */

@@ -13,7 +13,7 @@ export interface AgreedPolicy {
 }
 
 /** What a partner agreed on for an order, as far as settlement needs it. */
-export interface AgreedTerms {
+interface AgreedTerms {
   /** Null without a policy and a smallest payout. */
   readonly agreed: AgreedPolicy | null;
   /** The partner's part of the fee rate in basis points. */

@@ -6,7 +6,7 @@ import type { BlockRef, ScanResult } from '../../chains/port/chain-adapter.ts';
 // docs/lifecycle.md, "In time or late".
 
 /** The earliest and the latest possible time of an event. `after` is null without a lower bound. */
-export interface TimeBounds {
+interface TimeBounds {
   readonly after: Date | null;
   readonly by: Date;
 }

@@ -1,5 +1,4 @@
 import { Big } from '../../base/money.ts';
-import { line, minus } from '../../ledger/ledger.ts';
 import { markupPart } from '../../market/rates/binding-terms.ts';
 import type { Payment } from '../rows/payment.entity.ts';
 import { decidePayout } from './exchange.ts';
@@ -30,17 +29,18 @@ export function followPayout(settling: Settling): StepResult {
  * Credits the partner with its markup on what was exchanged. The user paid it with the service fee,
  * when the venue filled the trade.
  */
-function accrueMarkup({ bookings, order, trade, markupBps, now }: Settling): void {
+function accrueMarkup({ accruals, order, trade, markupBps, now: at }: Settling): void {
   if (trade?.state !== 'filled') return;
-  const markup = markupPart(new Big(trade.serviceFee), markupBps, order.feeRate);
-  if (markup.eq('0')) return;
-  const asset = { coin: trade.coinTo, network: trade.networkTo };
-  bookings.push({
-    kind: 'markup',
-    reference: order.id,
+  const amount = markupPart(new Big(trade.serviceFee), markupBps, order.feeRate);
+  if (amount.eq('0')) return;
+  accruals.push({
+    partnerId: order.partner.id,
     orderId: order.id,
-    at: now,
-    lines: [line('markup', asset, markup), line(`partner:${order.partner.id}`, asset, minus(markup))],
+    coin: trade.coinTo,
+    network: trade.networkTo,
+    amount,
+    prices: { [trade.coinFrom]: trade.priceFrom, [trade.coinTo]: trade.priceTo },
+    at,
   });
 }
 

@@ -126,7 +126,7 @@ export function isExtraRefund(
 }
 
 /** Why a leg is not refunded automatically. */
-export type RefundObstacle = 'no_refund_address' | 'below_fee' | 'netted' | 'late_refund_limit';
+type RefundObstacle = 'no_refund_address' | 'below_fee' | 'netted' | 'late_refund_limit';
 
 /** Why an amount of a deposit would not be refunded automatically. Null when it would. */
 export function refundObstacle(

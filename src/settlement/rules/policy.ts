@@ -21,7 +21,7 @@ type Verdict =
   | { readonly is: 'ask'; readonly reason: ActionReason };
 
 /** What the order does with its credited deposit, by its policy and by its partner's answer. */
-export type Decision = { readonly is: 'wait'; readonly result: StepResult } | Exclude<Verdict, { readonly is: 'ask' }>;
+type Decision = { readonly is: 'wait'; readonly result: StepResult } | Exclude<Verdict, { readonly is: 'ask' }>;
 
 /**
  * Decides about a credited deposit that the order could exchange. An order without a policy
@@ -135,7 +135,7 @@ function lateEnd({ expiresAt }: Order): Date {
 
 /**
  * Ends the open questions whose deposit a reorg took. The caller holds the locks of the orders.
- * Should the deposit return, the partner is asked anew.
+ * Should the deposit return, the partner is asked again.
  */
 export async function endLostActions(
   em: EntityManager,

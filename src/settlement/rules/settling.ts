@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Big } from '../../base/money.ts';
 import type { ChainTraits } from '../../chains/port/chain-adapter.ts';
 import type { Booking, LedgerLine } from '../../ledger/ledger.ts';
 import type { CurrencyCatalogue } from '../../market/currencies/currency-catalogue.ts';
@@ -16,7 +17,7 @@ import type { AgreedPolicy } from './agreed-policy.ts';
 import type { LateRefunds } from './late-refunds.ts';
 
 /** Rules of settlement. Durations are in seconds. */
-export interface SettlementRules {
+interface SettlementRules {
   /**
    * How far below the agreed gross amount the venue may fill, and what both legs of a trade
    * together may lose of its value. A fraction in decimal text.
@@ -63,6 +64,18 @@ export interface ScannedTo {
   readonly readAt: Date | null;
 }
 
+/** What an order has earned its partner, in units of `coin_to`. */
+export interface Accrual {
+  readonly partnerId: string;
+  readonly orderId: string;
+  readonly coin: string;
+  readonly network: string;
+  readonly amount: Big;
+  /** Prices of the order's trade, in US dollars by coin. */
+  readonly prices: Readonly<Record<string, string>>;
+  readonly at: Date;
+}
+
 /**
  * One order under its row lock, with everything that decides its next move, inside one transaction.
  */
@@ -81,6 +94,8 @@ export interface Settling {
   trade: Trade | null;
   /** Journal entries of the steps, written together for all orders of the transaction. */
   readonly bookings: Booking[];
+  /** What the order's completion earned its partner, added with the journal entries. */
+  readonly accruals: Accrual[];
   /**
    * The ledger lines of the order's `client` account. `client-account` computes balances from them.
    */
@@ -111,7 +126,7 @@ export type StepResult =
   /** The trade is decided and stored. The venue is asked after the commit. */
   | { readonly outcome: 'trade'; readonly trade: Trade };
 
-export const moved: StepResult = { outcome: 'moved' };
+const moved: StepResult = { outcome: 'moved' };
 
 export function wait(until: Date | null = null): StepResult {
   return { outcome: 'wait', until };

@@ -13,7 +13,7 @@ import type { PartnerSandbox } from './partner-sandbox.ts';
 /** Events that one transaction passes. */
 const batchSize = 200;
 
-export interface MagicOrdersOptions {
+interface MagicOrdersOptions {
   readonly orm: MikroORM;
   readonly catalogue: CurrencyCatalogue;
   readonly chain: SandboxChain;

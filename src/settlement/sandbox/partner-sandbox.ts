@@ -30,13 +30,13 @@ export const forcedOutcomes = [
 export type ForcedOutcome = (typeof forcedOutcomes)[number];
 
 /** Coins that a partner sends to its order. Null stands for what is agreed. */
-export interface AskedDeposits {
+interface AskedDeposits {
   readonly amount: Big | null;
   readonly coin: string | null;
   readonly network: string | null;
   /** `omit` leaves the memo or tag out; `wrong` sends one that no order has. */
   readonly tag: 'omit' | 'wrong' | null;
-  /** Equal deposits, each in a transaction of its own. */
+  /** Equal deposits, each in a separate transaction. */
   readonly count: number;
   /** Blocks that the chain makes at once. */
   readonly blocks: number;
@@ -65,7 +65,7 @@ const passedMs = 60_000;
 /** Longer than any wait for a payment that is unknown or refused. */
 const longMs = 366 * 86_400_000;
 
-export interface PartnerSandboxOptions {
+interface PartnerSandboxOptions {
   readonly orm: MikroORM;
   readonly clock: Clock;
   readonly catalogue: CurrencyCatalogue;

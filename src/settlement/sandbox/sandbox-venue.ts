@@ -23,7 +23,7 @@ import type { PriceBook } from '../../market/rates/price-book.ts';
 import { VenueBooks } from './venue-books.ts';
 import { VenueStore } from './venue-store.ts';
 
-export interface SandboxVenueOptions {
+interface SandboxVenueOptions {
   readonly orm: MikroORM;
   readonly clock: Clock;
   readonly catalogue: CurrencyCatalogue;
@@ -38,7 +38,7 @@ export interface SandboxVenueOptions {
 }
 
 /** How a client reaches it. */
-export interface SandboxVenueAccess {
+interface SandboxVenueAccess {
   readonly origin: string;
   readonly trading: ExchangeKey;
   readonly reading: ExchangeKey;
@@ -65,7 +65,7 @@ const stolenPart = '0.01';
 /**
  * The sandbox venue: an imitated exchange over HTTP on this machine. It holds an account, trades at
  * the gateway's own prices, and sends and receives coins on the sandbox's chains. Its state is in
- * the database. Each worker serves it to itself, under keys of its own, and all share one account.
+ * the database. Each worker serves it to itself, with its own keys, and all share one account.
  */
 export class SandboxVenue {
   readonly #options: SandboxVenueOptions;
@@ -97,7 +97,7 @@ export class SandboxVenue {
   }
 
   /**
-   * Does what the exchange does by itself: it pays withdrawals, credits deposits, and lets the
+   * Does what the exchange does on its own: it pays withdrawals, credits deposits, and lets the
    * account's faults happen. Any number of processes may call it at any time.
    */
   async step(): Promise<void> {

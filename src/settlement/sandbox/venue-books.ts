@@ -4,7 +4,7 @@ import type { PriceBook } from '../../market/rates/price-book.ts';
 
 /** Half of the distance between the best prices, as a fraction of the price: two basis points. */
 const halfSpread = '0.0002';
-/** What stands on each side of a book, in US dollars. */
+/** The amount on each side of a book, in US dollars. */
 const depthUsd = '50000000';
 /** Digits of a price. */
 const digits = 7;

@@ -3,8 +3,8 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { sql } from '../../base/db/sql.ts';
 import { networkById } from '../../chains/networks/networks.ts';
-import type { FoundSpend } from '../../chains/own-outputs.ts';
-import type { BlockRef, ChainAdapter, Transfer } from '../../chains/port/chain-adapter.ts';
+import type { FoundOutput, FoundSpend } from '../../chains/own-outputs.ts';
+import type { BlockRef, ChainAdapter, ScanResult, Transfer } from '../../chains/port/chain-adapter.ts';
 import type { CurrencyCatalogue } from '../../market/currencies/currency-catalogue.ts';
 import type { DepositPurpose } from '../rows/deposit.entity.ts';
 
@@ -185,9 +185,9 @@ function keyOfSum(parts: readonly Arrival[]): string {
 
 function paymentName({ transfer, block, target, asset }: Arrival): string {
   const { key, txid, address, tag, contract } = transfer;
-  if (target.orderId === null) return key;
+  if (target.orderId === null) return JSON.stringify([key, block?.hash ?? null]);
   // A traced transfer may be part of a deposit that was found by its balance. It has no other kind
-  // of output beside it.
+  // of output next to it.
   const way = isTraced(transfer) ? 'trace' : 'output';
   return JSON.stringify([
     target.orderId,
@@ -244,4 +244,21 @@ async function lookUp(em: EntityManager, transfers: readonly Transfer[]): Promis
     `${address} ${tag ?? ''}`,
     { purpose: 'order', orderId, index, required, orderNetwork: network },
   ]);
+}
+
+/**
+ * The outputs of found transfers. Each key once, because one statement must not insert a row twice.
+ */
+export function outputsOf(own: readonly OwnTransfer[]): FoundOutput[] {
+  const outputs = own.flatMap(({ transfer: { key, address, amount }, block, target: { index } }) =>
+    block === null ? [] : [{ key, address, amount, index, height: block.height, blockHash: block.hash }],
+  );
+  return [...new Map(outputs.map((output) => [output.key, output])).values()];
+}
+
+/** The outputs that transactions in these blocks spend. */
+export function spendsOf(blocks: ScanResult['blocks']): FoundSpend[] {
+  return blocks.flatMap(({ ref, spends = [] }) =>
+    spends.map(({ key, txid }) => ({ key, txid, height: ref.height, blockHash: ref.hash })),
+  );
 }

@@ -17,9 +17,9 @@ import { ownTransfers } from './arrivals.ts';
 import { splitByText } from './left-out.ts';
 import { heightOf, type ScanPosition } from './scan-step.ts';
 
-import { type Found, ScanStore, type ScanStoreOptions } from './scan-store.ts';
+import { type Found, type Scan, ScanStore, type ScanStoreOptions } from './scan-store.ts';
 
-export interface ChainScannerOptions extends ScanStoreOptions {
+interface ChainScannerOptions extends ScanStoreOptions {
   readonly onCrashPoint: OnCrashPoint;
 }
 
@@ -33,7 +33,7 @@ const maxBlocks = 200;
  * - `more`: further blocks are still to be read.
  * - `stopped`: staff must act before the scan continues.
  */
-export type ScanOutcome = 'unchanged' | 'at_head' | 'more' | 'stopped';
+type ScanOutcome = 'unchanged' | 'at_head' | 'more' | 'stopped';
 
 /** The scan position of a chain, kept in memory between the scans of one lease holder. */
 interface ScanState extends ScanPosition {
@@ -90,7 +90,7 @@ export class ChainScanner {
    * @throws ChainError when the node does not answer.
    */
   async scan(adapter: ChainAdapter, lease: ChainLease): Promise<ScanOutcome> {
-    const { clock, log, onCrashPoint } = this.#options;
+    const { clock, onCrashPoint } = this.#options;
     const { chain } = adapter;
     const began = clock.now();
     let state = await this.#state(adapter, lease);
@@ -101,17 +101,8 @@ export class ChainScanner {
     if (state.isStopped) return 'stopped';
     // The mempool is read before the blocks: a transaction that is in neither is gone.
     const pending = await pendingOf(adapter, state.waiting);
-    let result: ScanResult;
-    try {
-      const scanned = await adapter.scan(state.cursor, maxBlocks);
-      result = withEffectiveTimes(state.cursor.window, scanned, clock.now());
-    } catch (error) {
-      if (!(error instanceof ReorgTooDeep)) throw error;
-      log.error({ event: 'reorg_too_deep', code: chain }, 'a reorg went below the stored blocks; rescan the chain');
-      await this.#stop(lease, 'reorg_too_deep');
-      this.#states.set(chain, { ...state, problem: 'reorg_too_deep', isStopped: true });
-      return 'stopped';
-    }
+    const result = await this.#read(adapter, lease, state);
+    if (!result) return 'stopped';
     const final = result.final ?? null;
     const isAtHead = heightOf(result.cursor) >= result.head;
     const readAt = isAtHead ? began : state.readAt;
@@ -127,19 +118,13 @@ export class ChainScanner {
     const hasSeen = found.own.some(({ block }) => block === null);
     if (hasMoved || hasSeen || found.gone.size > 0 || state.problem !== null || state.unsettled.length > 0) {
       await onCrashPoint('deposit.scanned');
-      let stored: { readonly waiting: readonly string[]; readonly version: bigint };
-      try {
-        const look = { began, readAt: state.readAt, isBelated: false };
-        stored = await this.#store.store(
-          { adapter, lease, look, position: state, touched: null },
-          state,
-          result,
-          found,
-        );
-      } catch (error) {
-        this.forget(chain);
-        throw error;
-      }
+      const look = { began, readAt: state.readAt, isBelated: false };
+      const stored = await this.#storeOrForget(
+        { adapter, lease, look, position: state, touched: null },
+        state,
+        result,
+        found,
+      );
       this.#states.set(chain, {
         fence: lease.fence,
         version: stored.version,
@@ -160,6 +145,35 @@ export class ChainScanner {
     }
     if (!isAtHead) return 'more';
     return hasMoved ? 'at_head' : 'unchanged';
+  }
+
+  /**
+   * Reads the blocks above the position. Null once a reorganisation that is too deep has stopped
+   * the scan.
+   */
+  async #read(adapter: ChainAdapter, lease: ChainLease, state: ScanState): Promise<ScanResult | null> {
+    const { clock, log } = this.#options;
+    const { chain } = adapter;
+    try {
+      const scanned = await adapter.scan(state.cursor, maxBlocks);
+      return withEffectiveTimes(state.cursor.window, scanned, clock.now());
+    } catch (error) {
+      if (!(error instanceof ReorgTooDeep)) throw error;
+      log.error({ event: 'reorg_too_deep', code: chain }, 'a reorg went below the stored blocks; rescan the chain');
+      await this.#stop(lease, 'reorg_too_deep');
+      this.#states.set(chain, { ...state, problem: 'reorg_too_deep', isStopped: true });
+      return null;
+    }
+  }
+
+  /** Stores a scan. After a failure the next scan reads the chain's state from the database. */
+  async #storeOrForget(scan: Scan, state: ScanState, result: ScanResult, found: Found): ReturnType<ScanStore['store']> {
+    try {
+      return await this.#store.store(scan, state, result, found);
+    } catch (error) {
+      this.forget(scan.adapter.chain);
+      throw error;
+    }
   }
 
   /**

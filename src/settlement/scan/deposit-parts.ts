@@ -32,7 +32,7 @@ interface Found {
  * Omits traced transfers that are parts of a balance deposit. These are traces in or below the
  * block of a balance comparison, which already counted the same coins. Each part is stored by its
  * key, so that it stays a part. All parts of an address never exceed its balance deposits; a trace
- * beyond them is a deposit of its own.
+ * beyond them is a separate deposit.
  */
 export async function withoutKnownParts(
   em: EntityManager,

@@ -14,7 +14,7 @@ import type { ChainTask } from '../turns/chain-task.ts';
 import type { ChainScanner } from './chain-scanner.ts';
 import { internalTransferSql } from './deposit-parts.ts';
 
-export interface InternalTransfersOptions {
+interface InternalTransfersOptions {
   readonly orm: MikroORM;
   readonly clock: Clock;
   readonly log: Log;
@@ -30,7 +30,7 @@ const maxAddresses = { late: 1_000, all: 100, lost: 1_000 } as const;
 const maxCombined = 12;
 
 /** Balances of addresses in a final block, in the smallest units of the chain's own coin. */
-export interface FinalBalances {
+interface FinalBalances {
   readonly block: BlockRef;
   readonly addresses: readonly string[];
   /** In the order of the addresses. */
@@ -61,7 +61,10 @@ interface Lost {
 export class InternalTransfers implements ChainTask {
   readonly everySec = 30;
   readonly #options: InternalTransfersOptions;
-  /** By chain: the last order that the last run compared. Null when the next run begins anew. */
+  /**
+   * By chain: the last order that the last run compared. Null when the next run starts from the
+   * beginning.
+   */
   readonly #last = new Map<string, string | null>();
 
   constructor(options: InternalTransfersOptions) {

@@ -16,7 +16,7 @@ import type { Arrival, SeenTransfer } from './arrivals.ts';
  * - `unknown_call`: a trace shows it in an unknown kind of call.
  * - `not_stored`: the database refused it in several scans.
  */
-export type LeftOutReason = 'too_large' | 'too_fine' | 'bad_text' | 'changed' | 'unknown_call' | 'not_stored';
+type LeftOutReason = 'too_large' | 'too_fine' | 'bad_text' | 'changed' | 'unknown_call' | 'not_stored';
 
 /** A transfer that the scanner left out. */
 export interface LeftOut {
@@ -24,6 +24,11 @@ export interface LeftOut {
   /** Null while it is in no block. */
   readonly height: number | null;
   readonly reason: LeftOutReason;
+}
+
+/** The row of a left-out transfer. */
+export function leftOutOf({ transfer, block }: SeenTransfer, reason: LeftOutReason): LeftOut {
+  return { transfer, height: block?.height ?? null, reason };
 }
 
 /** Most unacknowledged rows of a chain. Further ones are only counted in the log. */

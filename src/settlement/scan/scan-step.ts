@@ -5,7 +5,7 @@ import type { ScanTimes } from '../rules/arrival-times.ts';
 import { isWatchedSql } from '../rules/funding.ts';
 import type { ScannedTo } from '../rules/settling.ts';
 import type { ChainLease } from '../turns/chain-lease.ts';
-import { isSmallSql } from './small-deposits.ts';
+import { isCreditedTogetherSql } from './small-deposits.ts';
 
 /** The stored position of a chain's scan. */
 export interface ScanPosition {
@@ -19,7 +19,7 @@ export interface ScanPosition {
 export const mostDeposits = 500;
 
 /** A stored deposit, and its order. */
-export interface KnownDeposit {
+interface KnownDeposit {
   readonly id: string;
   readonly orderId: string | null;
 }
@@ -28,7 +28,7 @@ export interface KnownDeposit {
 export type StepCause = 'undone' | 'gone' | 'ripe' | 'lost';
 
 /** What concerns deposits in a step. */
-export interface StepCauses {
+interface StepCauses {
   /** Hashes of blocks that are on the chain no more. */
   readonly undone: readonly string[];
   /** Transactions that are in neither the mempool nor a block any more. */
@@ -54,7 +54,7 @@ export interface ScanStep {
   readonly from: Pick<ScannedTo, 'height' | 'final'>;
   readonly to: ScannedTo;
   readonly now: Date;
-  /** Whether small deposits without an order are credited by a statement of their own. */
+  /** Whether small deposits without an order are credited by a separate statement. */
   readonly creditsSmall: boolean;
   /** The step stores a part of a scan, and another one ends it. Null in that one. */
   readonly part: ScanPart | null;
@@ -101,13 +101,13 @@ export function ripeValues({ height, final }: Pick<ScannedTo, 'height' | 'final'
 const isDueSql = `((coalesce(o.next_action_at <= ?, false) or o.failing_since is not null) and ${ripeSql})`;
 
 /**
- * SQL: the deposits that a step affects by itself: deposits that reach their confirmations. At the
- * head it adds orphaned deposits that an order still counts on. Of both it takes a bounded number,
- * and the next step takes the others.
+ * SQL: the deposits that a step affects automatically: deposits that reach their confirmations. At
+ * the head it adds orphaned deposits that an order still counts on. Of both it takes a bounded
+ * number, and the next step takes the others.
  */
 const affectedSql = `
   (select 'ripe' as cause, d.id, d.order_id as "orderId" from deposit d left join exchange_order o on o.id = d.order_id
-    where d.chain = ? and ${ripeSql} and not ${isDueSql} and not (? and ${isSmallSql})
+    where d.chain = ? and ${ripeSql} and not ${isDueSql} and not (? and ${isCreditedTogetherSql})
       and (d.purpose <> 'funding' or not ${isWatchedSql}) limit ${mostDeposits})
   union all
   (select 'lost', d.id, d.order_id from deposit d join exchange_order o on o.id = d.order_id and o.deposit_id = d.id
@@ -118,7 +118,7 @@ function affectedValues({ chain, from, to, now, creditsSmall }: ScanStep): (stri
 }
 
 /** SQL: whether small deposits without an order become ripe, which a step then credits. */
-const hasRipeSmallSql = `(? and exists (select from deposit d where d.chain = ? and ${ripeSql} and ${isSmallSql}))`;
+const hasRipeSmallSql = `(? and exists (select from deposit d where d.chain = ? and ${ripeSql} and ${isCreditedTogetherSql}))`;
 
 function hasRipeSmallValues({ chain, to, creditsSmall }: ScanStep): (string | number | boolean)[] {
   return [creditsSmall, chain, ...ripeValues(to)];

@@ -1,4 +1,4 @@
-import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Clock } from '../../base/clock.ts';
 import { isDatabaseAway, sqlState } from '../../base/db/database.ts';
 import { sql } from '../../base/db/sql.ts';
@@ -12,16 +12,10 @@ import {
   recordOutputs,
 } from '../../chains/own-outputs.ts';
 import type { ChainAdapter, ScanResult, Transfer } from '../../chains/port/chain-adapter.ts';
-import { Order } from '../../orders/order.entity.ts';
-import type { Deposit } from '../rows/deposit.entity.ts';
 import { readOrderDeposits } from '../rows/order-deposits.ts';
-import { Payment } from '../rows/payment.entity.ts';
 import type { ScanTimes } from '../rules/arrival-times.ts';
-import { isConfirmed } from '../rules/credit.ts';
-import { reportExtras } from '../rules/extra-events.ts';
-import { matchDeposits } from '../rules/match.ts';
 import { endLostActions } from '../rules/policy.ts';
-import type { ScannedTo, SettlementTools } from '../rules/settling.ts';
+import type { SettlementTools } from '../rules/settling.ts';
 import { inGroups, smaller } from '../turns/bounded-concurrency.ts';
 import { type ChainLease, LeaseLost } from '../turns/chain-lease.ts';
 import {
@@ -30,8 +24,9 @@ import {
   findArrivals,
   forgetFunding,
   type OwnTransfer,
+  outputsOf,
   paymentsOf,
-  type SeenTransfer,
+  spendsOf,
   summed,
 } from './arrivals.ts';
 import {
@@ -41,8 +36,9 @@ import {
   orphanDeposits,
   storeArrival,
 } from './deposit-changes.ts';
+import { lockOrders, matchOrders, wakeOrders } from './deposit-orders.ts';
 import { type StoredPayment, storeParts, withoutKnownParts } from './deposit-parts.ts';
-import { type LeftOut, storeLeftOut, whyLeftOut } from './left-out.ts';
+import { type LeftOut, leftOutOf, storeLeftOut, whyLeftOut } from './left-out.ts';
 import {
   advance,
   affectedDeposits,
@@ -59,11 +55,10 @@ import {
   type ArrivalRules,
   countSmall,
   creditSmall,
-  isSmallArrival,
   isSmallDeposit,
   mostSmall,
-  storedKeys,
   storeSmall,
+  withoutNewSmall,
 } from './small-deposits.ts';
 
 export interface ScanStoreOptions {
@@ -111,7 +106,7 @@ export interface Scan {
 }
 
 /** What an earlier scan of the chain left. */
-export interface Before {
+interface Before {
   /** Transactions of deposits in the mempool. */
   readonly waiting: readonly string[];
   /** Blocks outside the cursor whose transfers may be stored, because a scan ended half way. */
@@ -164,7 +159,7 @@ export class ScanStore {
 
   /**
    * Stores the result of a scan. Blocks that concern no deposit are stored in one statement, which
-   * is a transaction of its own. Returns the transactions of deposits that are still in the
+   * is a separate transaction. Returns the transactions of deposits that are still in the
    * mempool, and the version of the stored position.
    */
   async store(
@@ -279,21 +274,10 @@ export class ScanStore {
     const { orm, clock } = this.#options;
     for (const ids of inGroups([...(touched ?? [])], maxTransfers)) {
       await orm.em.fork().transactional(async (em) => {
-        await this.#wake(em, await lockOrders(em, ids), clock.now());
+        await wakeOrders(em, this.#options.jobs, await lockOrders(em, ids), clock.now());
       });
     }
     touched?.clear();
-  }
-
-  /** Makes orders due. One that cannot be settled keeps its pauses. */
-  async #wake(em: EntityManager, orders: readonly Order[], now: Date): Promise<void> {
-    const due = orders.filter(({ failingSince }) => failingSince === null);
-    for (const order of due) order.nextActionAt = now;
-    await em.flush();
-    await this.#options.jobs.wake(
-      em,
-      due.map(({ id }) => id),
-    );
   }
 
   /** Undoes the deposits of blocks that are on the chain no more, a bounded number at a time. */
@@ -367,15 +351,12 @@ export class ScanStore {
   ): Promise<Pick<Part, 'arrivals' | 'small' | 'leftOut'>> {
     const { orm, tools } = this.#options;
     const found = await findArrivals(orm.em.fork(), tools.catalogue, chain, own);
-    const sound = found.filter((arrival) => whyLeftOut(arrival) === null);
-    // Only a shared address takes transfers without an order.
-    const isSmall = (arrival: Arrival): boolean =>
-      traits.deposits === 'shared' && arrival.block !== null && isSmallArrival(arrival, tools.catalogue);
-    const known = await storedKeys(orm.em.fork(), chain, sound.filter(isSmall));
-    const isNewSmall = (arrival: Arrival): boolean => isSmall(arrival) && !known.has(arrival.transfer.key);
+    const inBlocks = new Set(found.flatMap(({ block, transfer }) => (block === null ? [] : [transfer.key])));
+    // The mempool was read before the blocks, and may show what a block holds by now.
+    const isShownTwice = ({ block, transfer }: Arrival): boolean => block === null && inBlocks.has(transfer.key);
+    const sound = found.filter((arrival) => whyLeftOut(arrival) === null && !isShownTwice(arrival));
     return {
-      arrivals: sound.filter((arrival) => !isNewSmall(arrival)),
-      small: sound.filter(isNewSmall),
+      ...(await withoutNewSmall(orm.em.fork(), { chain, traits }, tools.catalogue, sound)),
       leftOut: [
         ...mended.map((sighting) => leftOutOf(sighting, 'bad_text')),
         ...found.flatMap((arrival) => {
@@ -491,9 +472,9 @@ export class ScanStore {
       ? await creditSmall(em, adapter, { sql: ripeSql, values: ripeValues(to) }, now)
       : 0;
     await endLostActions(em, orders, deposits, now);
-    if (touched === null) await this.#matchOrders(em, orders, deposits, { chain, to, now });
+    if (touched === null) await matchOrders(em, this.#options, orders, deposits, { chain, to, now });
     // The orders of a part are due before the end of the scan, all at once.
-    else if (step.part === null) await this.#wake(em, orders, now);
+    else if (step.part === null) await wakeOrders(em, this.#options.jobs, orders, now);
     else for (const { id } of orders) touched.add(id);
     await em.flush();
     // The settler decides about orders whose deposit is lost, or the next scan does.
@@ -501,55 +482,6 @@ export class ScanStore {
     if (credited === mostSmall) left.add('ripe');
     return { more: left };
   }
-
-  /** Updates orders from their deposits. An order with a confirmed deposit is due at once. */
-  async #matchOrders(
-    em: EntityManager,
-    orders: readonly Order[],
-    deposits: readonly Deposit[],
-    { chain, to, now }: { readonly chain: string; readonly to: ScannedTo; readonly now: Date },
-  ): Promise<void> {
-    const { tools } = this.#options;
-    const scanned = new Map([[chain, to]]);
-    const depositsOf = Map.groupBy(deposits, ({ orderId }) => orderId);
-    // The only deposit of an order that still waits cannot have a refund.
-    const several = orders.filter(({ id }) => (depositsOf.get(id)?.length ?? 0) > 1);
-    const payments =
-      several.length === 0 ? [] : await em.find(Payment, { orderId: { $in: several.map(({ id }) => id) } });
-    const paymentsOf = Map.groupBy(payments, ({ orderId }) => orderId);
-    const isRipe = (deposit: Deposit): boolean => deposit.chain === chain && isConfirmed(deposit, to);
-    const settlings = orders.map((order) => {
-      const its = depositsOf.get(order.id) ?? [];
-      const paid = paymentsOf.get(order.id) ?? [];
-      const rows = { order, deposits: its, payments: paid, trade: null, bookings: [], client: [], late: null };
-      return { em, tools, now, scanned, ...rows, agreed: null, markupBps: 0, action: null };
-    });
-    for (const settling of settlings) matchDeposits(settling);
-    await reportExtras(settlings);
-    await this.#wake(
-      em,
-      orders.filter(({ id }) => depositsOf.get(id)?.some(isRipe)),
-      now,
-    );
-  }
-}
-
-function leftOutOf({ transfer, block }: SeenTransfer, reason: LeftOut['reason']): LeftOut {
-  return { transfer, height: block?.height ?? null, reason };
-}
-
-/** Each key once, because one statement must not insert a row twice. */
-function outputsOf(own: readonly OwnTransfer[]): FoundOutput[] {
-  const outputs = own.flatMap(({ transfer: { key, address, amount }, block, target: { index } }) =>
-    block === null ? [] : [{ key, address, amount, index, height: block.height, blockHash: block.hash }],
-  );
-  return [...new Map(outputs.map((output) => [output.key, output])).values()];
-}
-
-function spendsOf(blocks: ScanResult['blocks']): FoundSpend[] {
-  return blocks.flatMap(({ ref, spends = [] }) =>
-    spends.map(({ key, txid }) => ({ key, txid, height: ref.height, blockHash: ref.hash })),
-  );
 }
 
 function failureName(chain: string, { key }: Transfer): string {
@@ -560,9 +492,4 @@ function failureName(chain: string, { key }: Transfer): string {
 function isDivisible(error: unknown): boolean {
   if (error instanceof LeaseLost) return false;
   return !isDatabaseAway(error) || tooLong.has(sqlState(error));
-}
-
-/** Locks by ascending id, so that no two transactions deadlock. */
-function lockOrders(em: EntityManager, ids: readonly string[]): Promise<Order[]> {
-  return em.find(Order, { id: { $in: [...ids] } }, { lockMode: LockMode.PESSIMISTIC_WRITE, orderBy: { id: 'asc' } });
 }

@@ -7,12 +7,14 @@ import { accountOfDeposits } from '../../chains/port/deposit-account.ts';
 import type { CurrencyCatalogue } from '../../market/currencies/currency-catalogue.ts';
 import type { Deposit } from '../rows/deposit.entity.ts';
 import { type ScanTimes, timeBounds } from '../rules/arrival-times.ts';
+import { isWatchedSql } from '../rules/funding.ts';
 import type { Arrival } from './arrivals.ts';
 
 // Deposits to a shared address without an order, below the minimum of their coin. A stranger can
 // send thousands in a block for the price of the fees. So one statement stores many of them, one
 // credits many, and staff see one item for all of a day. Each stays a row, which staff can assign
-// or return.
+// or return. Small ones with the tag of funding, which anyone can read on the chain, are stored and
+// credited in the same way, as capital.
 
 /** Most of them that one transaction stores, or credits. */
 export const mostSmall = 2_000;
@@ -23,10 +25,14 @@ export interface ArrivalRules extends ScanTimes {
   readonly catalogue: Pick<CurrencyCatalogue, 'find'>;
 }
 
-/** SQL: a deposit `d` without an order, below the minimum for an attention item of its own. */
-export const isSmallSql = `d.order_id is null and d.purpose = 'order' and d.problem is null`;
+/**
+ * SQL: a deposit `d` without an order that many are credited of at once. It is below the minimum
+ * for a separate attention item, or funding of any amount that waits for no exchange's list.
+ */
+export const isCreditedTogetherSql = `(d.order_id is null and d.problem is null and
+  (d.purpose = 'order' or d.purpose = 'funding' and d.transfer_id is null and not ${isWatchedSql}))`;
 
-/** Whether a deposit has no order and is below the minimum for an attention item of its own. */
+/** Whether a deposit has no order and is below the minimum for a separate attention item. */
 export function isSmallDeposit({
   orderId,
   purpose,
@@ -35,18 +41,35 @@ export function isSmallDeposit({
   return orderId === null && purpose === 'order' && problem === null;
 }
 
-/** Whether an arrival has no order and is below the minimum of its coin. */
+/** Whether an arrival has no order, or is funding, and is below the minimum of its coin. */
 export function isSmallArrival(
   { transfer, target, asset }: Pick<Arrival, 'transfer' | 'target' | 'asset'>,
   catalogue: ArrivalRules['catalogue'],
 ): boolean {
-  if (target.orderId !== null || target.purpose !== 'order') return false;
+  if (target.orderId !== null) return false;
   const least = catalogue.find(asset.coin, asset.network)?.minAmount;
   return least !== undefined && new Big(fromUnits(transfer.amount, asset.decimals)).lt(least);
 }
 
+/**
+ * Divides arrivals into new small ones, which are stored together, and all others. Only a shared
+ * address takes transfers without an order.
+ */
+export async function withoutNewSmall(
+  em: EntityManager,
+  { chain, traits }: Pick<ChainAdapter, 'chain' | 'traits'>,
+  catalogue: ArrivalRules['catalogue'],
+  found: readonly Arrival[],
+): Promise<{ readonly arrivals: readonly Arrival[]; readonly small: readonly Arrival[] }> {
+  const isSmall = (arrival: Arrival): boolean =>
+    traits.deposits === 'shared' && arrival.block !== null && isSmallArrival(arrival, catalogue);
+  const known = await storedKeys(em, chain, found.filter(isSmall));
+  const isNewSmall = (arrival: Arrival): boolean => isSmall(arrival) && !known.has(arrival.transfer.key);
+  return { arrivals: found.filter((arrival) => !isNewSmall(arrival)), small: found.filter(isNewSmall) };
+}
+
 /** The keys of transfers that are stored as deposits. */
-export async function storedKeys(
+async function storedKeys(
   em: EntityManager,
   chain: string,
   arrivals: readonly Arrival[],
@@ -62,13 +85,14 @@ export async function storedKeys(
 
 /** Stores small arrivals in blocks that are not stored yet, and counts them. */
 export async function storeSmall(em: EntityManager, arrivals: readonly Arrival[], look: ArrivalRules): Promise<void> {
-  const rows = arrivals.flatMap(({ transfer, block, asset, confirmationsRequired }) => {
+  const rows = arrivals.flatMap(({ transfer, block, target, asset, confirmationsRequired }) => {
     if (block === null) return [];
     const { after, by } = timeBounds(block, look);
     return [
       {
         id: uuidv7(),
         key: transfer.key,
+        purpose: target.purpose,
         txid: transfer.txid,
         address: transfer.address,
         tag: transfer.tag,
@@ -89,14 +113,14 @@ export async function storeSmall(em: EntityManager, arrivals: readonly Arrival[]
     em,
     `insert into deposit (id, chain, key, purpose, txid, address, tag, contract, coin, network, amount, state, height,
                           block_hash, confirmations_required, seen_at, mined_at, arrived_after, arrived_by, mined_after)
-     select id, ?, key, 'order', txid, address, tag, contract, coin, network, amount, 'mined', height,
+     select id, ?, key, purpose, txid, address, tag, contract, coin, network, amount, 'mined', height,
             block_hash, required, ?::timestamptz, ?::timestamptz, after, by, after
        from jsonb_to_recordset(?::jsonb)
-            as d (id uuid, key text, txid text, address text, tag text, contract text, coin text, network text,
+            as d (id uuid, key text, purpose text, txid text, address text, tag text, contract text, coin text, network text,
                   amount numeric, height bigint, block_hash text, required integer, after timestamptz, by timestamptz)`,
     [look.chain, look.now, look.now, JSON.stringify(rows)],
   );
-  await countSmall(em, look.chain, rows.length, look.now);
+  await countSmall(em, look.chain, rows.filter(({ purpose }) => purpose === 'order').length, look.now);
 }
 
 /** Counts small deposits that came into a block for the first time, by day of UTC. */
@@ -112,8 +136,8 @@ export async function countSmall(em: EntityManager, chain: string, deposits: num
 }
 
 /**
- * Credits at most `mostSmall` small deposits that have their confirmations, with their journal
- * entries. Returns how many. The caller holds the row of the chain's state.
+ * Credits at most `mostSmall` deposits of `isCreditedTogetherSql` that have their confirmations,
+ * with their journal entries. Returns how many. The caller holds the row of the chain's state.
  *
  * @param ripe SQL of a condition on a deposit `d`, and the values that it binds.
  */
@@ -126,24 +150,28 @@ export async function creditSmall(
   const [row] = await sql<{ count: number }>(
     em,
     `with ripe as (
-       select d.id from deposit d where d.chain = ? and ${isSmallSql} and ${ripe.sql} order by d.height, d.id limit ?
+       select d.id from deposit d where d.chain = ? and ${isCreditedTogetherSql} and ${ripe.sql} order by d.height, d.id limit ?
      ), taken as (
        update deposit d set state = 'credited', credits = d.credits + 1, credited_at = ? from ripe where d.id = ripe.id
-       returning d.chain || ':' || d.key || ':' || d.credits as reference, d.coin, d.network, d.amount
+       returning d.purpose, d.chain || ':' || d.key || ':' || d.credits as reference, d.coin, d.network, d.amount
      ), entry as (
-       select gen_random_uuid() as id, reference, coin, network, amount from taken
+       select gen_random_uuid() as id, reference, coin, network, amount,
+              case purpose when 'funding' then 'funding' else 'deposit' end as kind,
+              case purpose when 'funding' then 'hot' else ? end as account,
+              case purpose when 'funding' then 'opening' else 'suspense' end as owed
+         from taken
      ), booked as (
        insert into ledger_transaction (id, kind, reference, order_id, at)
-       select id, 'deposit', reference, null, ? from entry
+       select id, kind, reference, null, ? from entry
        on conflict (kind, reference) do nothing returning id
      ), written as (
        insert into ledger_line (transaction_id, line, account, coin, network, amount)
        select e.id, l.line, l.account, e.coin, e.network, l.sign * e.amount
          from booked join entry e on e.id = booked.id
-        cross join (values (1, ?, 1), (2, 'suspense', -1)) as l (line, account, sign)
+        cross join lateral (values (1, e.account, 1), (2, e.owed, -1)) as l (line, account, sign)
      )
      select count(*)::int as count from taken`,
-    [chain, ...ripe.values, mostSmall, now, now, accountOfDeposits(traits)],
+    [chain, ...ripe.values, mostSmall, now, accountOfDeposits(traits), now],
   );
   return row?.count ?? 0;
 }

@@ -69,7 +69,7 @@ const skewEveryMs = 600_000;
 
 /**
  * Trades on an exchange. Selling A for B has two legs through a cash coin: B is bought first, then
- * A is sold. The fill of B decides the trade, and stands even if the sale fails.
+ * A is sold. The fill of B decides the trade, and counts even if the sale fails.
  *
  * One loss bound covers both legs and their fees. It comes with the trade. The bound and the depth
  * of both order books give the worst prices of the trade's orders. These are stored before the
@@ -146,8 +146,9 @@ export class ExchangeVenue implements LiquidityVenue {
   }
 
   /**
-   * Gives one trade at a time the exchange to itself. Beside others, its orders would expire while
-   * they wait for the exchange's rate limit. A caller that finds it taken tries again later.
+   * Gives one trade at a time the exchange to itself. Concurrently with others, its
+   * orders would expire while they wait for the exchange's rate limit. A caller that finds it taken
+   * tries again later.
    *
    * @throws VenueUndecided when it is taken.
    */

@@ -12,7 +12,7 @@ import {
   type VenueOrder,
 } from '../rows/liquidity-venue.ts';
 
-export interface InventoryVenueOptions {
+interface InventoryVenueOptions {
   readonly orm: MikroORM;
   readonly clock: Clock;
   readonly prices: Pick<PriceBook, 'live'>;

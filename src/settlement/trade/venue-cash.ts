@@ -6,7 +6,7 @@ import { venueAccount } from '../rows/liquidity-venue.ts';
 import { coinsOf, type JournalOrder, netChange } from './journal-order.ts';
 
 /** A closed trade at an exchange: no further orders belong to it. */
-export interface ClosedTrade {
+interface ClosedTrade {
   /** Id of the order that it is for. */
   readonly clientId: string;
   readonly venue: string;
@@ -19,7 +19,7 @@ export interface ClosedTrade {
 
 /**
  * Books once what the trade's own entry omits: leftover cash, fees in other coins, dust, and the
- * loss of returning a bought part. A rejected trade has no entry of its own. Joins the transaction
+ * loss of returning a bought part. A rejected trade has no separate entry. Joins the transaction
  * in which the trade closes.
  */
 export async function bookVenueCash(
@@ -70,8 +70,8 @@ async function termsOf(em: EntityManager, clientId: string): Promise<Terms | nul
 }
 
 /**
- * The ledger asset of a coin at a venue. A coin of the order stands with the order's network; any
- * other coin stands with the venue's name.
+ * The ledger asset of a coin at a venue. A coin of the order is booked with the order's network;
+ * any other coin is booked with the venue's name.
  */
 function assetOf(coin: string, terms: Terms | null, venue: string): LedgerAsset {
   if (terms?.from.coin === coin) return terms.from;

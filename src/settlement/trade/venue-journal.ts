@@ -41,7 +41,7 @@ export interface JournalTrade {
  * The decision about a trade. A rejected trade with a position is closed afterwards, at the limit
  * or better.
  */
-export type Verdict =
+type Verdict =
   | { readonly bought: Big }
   | { readonly hasPosition: false }
   | { readonly hasPosition: true; readonly limit: Big | null };
@@ -266,7 +266,7 @@ export class VenueJournal {
 
   /**
    * Decides a trade by its orders. Null while one of them is unfinished. An earlier decision
-   * stands, unless its rejection was reverted. A rejected trade without a position is squared at
+   * counts, unless its rejection was reverted. A rejected trade without a position is squared at
    * once.
    */
   async decide(

@@ -102,7 +102,7 @@ const inFlightSql = `
      where venue = ? and kind = 'withdrawal' and part = 'open' and state in ('pending', 'done')
   ) as c group by c.coin`;
 
-export interface Comparison {
+interface Comparison {
   readonly venue: string;
   readonly holdings: readonly Holdings[];
   readonly readAt: Date;

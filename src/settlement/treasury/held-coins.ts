@@ -3,7 +3,7 @@ import { sql } from '../../base/db/sql.ts';
 import { lastingComparisons } from '../../ledger/ledger.ts';
 
 /** A coin whose trades at an exchange are held, until two members classify the cause. */
-export interface HeldCoin {
+interface HeldCoin {
   readonly venue: string;
   readonly coin: string;
   /**

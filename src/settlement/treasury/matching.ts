@@ -13,7 +13,7 @@ export interface AwaitedTransfer {
 /** An arrival that belongs to no transfer. */
 export type Candidate = Deposit;
 
-export interface Match {
+interface Match {
   readonly transfer: TreasuryTransfer;
   readonly deposit: Deposit;
 }

@@ -13,7 +13,7 @@ import type { OnTreasuryCrashPoint } from './crash-points.ts';
 import { type Look, lookForSpends, noteLooks, takeLooks } from './hand-spends.ts';
 import { doubtMs, lateMs, type Round } from './transfers.ts';
 
-export interface TransferTaskOptions {
+interface TransferTaskOptions {
   readonly orm: MikroORM;
   readonly clock: Clock;
   readonly catalogue: CurrencyCatalogue;

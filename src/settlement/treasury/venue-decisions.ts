@@ -2,7 +2,7 @@ import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { sql } from '../../base/db/sql.ts';
-import { AppError } from '../../base/errors.ts';
+import { AppError, notPossible } from '../../base/errors.ts';
 import { Big, formatDecimal, isStorable, parseDecimal } from '../../base/money.ts';
 import { type MovementKind, movementKinds } from '../../exchanges/exchange.ts';
 import { type Account, book, bookAll, type LedgerLine, line, minus } from '../../ledger/ledger.ts';
@@ -22,7 +22,7 @@ import { endTransfer } from './transfer-entries.ts';
 
 // What two members decide about our account at an exchange. Each runs in the caller's transaction.
 
-/** The account of the books against which each class stands. */
+/** The account of the books against which each class is booked. */
 const accounts: Readonly<Record<VenueClass, Account>> = {
   capital: 'opening',
   trading: 'trading',
@@ -248,7 +248,7 @@ async function classifiedDifference(
 }
 
 /**
- * Journal lines of trades at the exchange from before it had an account of its own in the books.
+ * Journal lines of trades at the exchange from before it had its own account in the books.
  */
 async function earlierLines(em: EntityManager, venue: string): Promise<(Classified & { readonly network: string })[]> {
   const rows = await sql<{ coin: string; network: string; amount: string }>(
@@ -276,8 +276,4 @@ export async function lockVenueAccount(em: EntityManager, venue: string): Promis
   );
   if (!row) throw new AppError('not_found', `no account at '${venue}' is read`);
   return { openedAt: row.opened_at === null ? null : new Date(row.opened_at) };
-}
-
-function notPossible(detail: string): AppError {
-  return new AppError('action_not_possible', detail);
 }

@@ -31,7 +31,7 @@ export interface VenueSource {
   movements(kind: MovementKind, sinceMs: number): Promise<readonly Movement[]>;
 }
 
-export interface VenueReaderOptions {
+interface VenueReaderOptions {
   readonly orm: MikroORM;
   readonly clock: Clock;
   readonly log: Log;
@@ -42,7 +42,7 @@ export interface VenueReaderOptions {
 }
 
 /** Time between two readings, for all workers together. */
-export const readEveryMs = 60_000;
+const readEveryMs = 60_000;
 /** Time between two readings of the whole lists. */
 const wholeEveryMs = 86_400_000;
 /** Time until it is tried again after a failure. */

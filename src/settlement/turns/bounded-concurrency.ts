@@ -7,10 +7,10 @@ export async function forEachConcurrently<T>(
   task: (item: T) => Promise<void>,
 ): Promise<void> {
   const left = items.values();
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     for (const item of left) await task(item);
   };
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, lane));
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
 }
 
 /** Groups up to this size are divided into single members. */

@@ -64,7 +64,7 @@ export class ChainLeases {
       [this.#owner, 10 * leaseSec, this.#chains, this.#owner, leaseSec],
     );
     const share = row?.share ?? 0;
-    // Waits for the locks of its own rows: another transaction of this process may hold one
+    // Waits for the locks of its rows: another transaction of this process may hold one
     // briefly.
     const kept = await sql<ChainLease>(
       em,

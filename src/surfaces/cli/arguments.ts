@@ -2,9 +2,19 @@ import { type Command, InvalidArgumentError } from 'commander';
 
 // Parsers of arguments, and the options that all commands share.
 
+/** Makes a parser of whole numbers from `least` to `most`. */
+export const wholeNumberUpTo =
+  (most: number, least = 0) =>
+  (text: string): number => {
+    if (!/^\d+$/.test(text)) throw new InvalidArgumentError(`must be a whole number from ${least} to ${most}`);
+    const value = Number(text);
+    if (value > most) throw new InvalidArgumentError(`is too large: the largest value is ${most}`);
+    if (value < least) throw new InvalidArgumentError(`must be a whole number from ${least} to ${most}`);
+    return value;
+  };
+
 export function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('must be a whole number');
-  return Number.parseInt(text, 10);
+  return wholeNumberUpTo(999_999_999)(text);
 }
 
 export function wholeNumberOrDefault(text: string): number | null {

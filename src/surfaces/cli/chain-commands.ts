@@ -4,14 +4,9 @@ import { sql } from '../../base/db/sql.ts';
 import { AppError } from '../../base/errors.ts';
 import type { LiveNetworks } from '../../chains/families/live-networks.ts';
 import { ChainState } from '../../chains/port/chain-state.entity.ts';
-import { changing, verb } from './arguments.ts';
+import { changing, verb, wholeNumber } from './arguments.ts';
 import { withDatabase, writtenDown } from './context.ts';
 import { type Fields, print } from './output.ts';
-
-function height(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('must be a block height: a whole number from 0');
-  return Number.parseInt(text, 10);
-}
 
 function id(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('must be an id, as chain left-out shows it');
@@ -62,7 +57,7 @@ export function chainCommands(program: Command): void {
     'scan a chain again above a block that was already read; deposits that still exist are credited again',
   )
     .requiredOption('--chain <chain>', 'name of the chain, as in chain list')
-    .requiredOption('--from <height>', 'the last block that is certainly correct', height)
+    .requiredOption('--from <height>', 'the last block that is certainly correct', wholeNumber)
     .action(async ({ chain: name, from, json, reason }) => {
       const asked = await withDatabase((context) =>
         writtenDown(context, { command: 'chain rescan', reason }, async (em) => {

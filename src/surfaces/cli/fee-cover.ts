@@ -12,7 +12,7 @@ import { SharedPriceWindows } from '../../market/rates/price-windows.ts';
 const margin = '1.1';
 
 /** A transaction's cost and its asset. Amounts are decimal text, prices in US dollars. */
-export interface FeeCover {
+interface FeeCover {
   readonly coin: string;
   readonly network: string;
   readonly networkFee: string;

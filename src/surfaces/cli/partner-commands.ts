@@ -2,15 +2,40 @@ import { type Command, Option } from 'commander';
 import type { Members } from '../../accounts/members/members.ts';
 import { memberRoles } from '../../accounts/members/rights.ts';
 import { keyScopes, usualScopes } from '../../accounts/partners/key-scope.ts';
+import type { PartnerChanges } from '../../accounts/partners/partner-service.ts';
 import { StartError } from '../../app/start-error.ts';
 import { changing, flag, instant, list, rateOrDefault, verb, wholeNumber, wholeNumberOrDefault } from './arguments.ts';
 import { type CommandContext, withChange, withServices } from './context.ts';
 import { keyFields, partnerFields, print } from './output.ts';
 
+/** The change that each option of `partner set` makes. */
+const changeNames = {
+  status: 'status',
+  name: 'name',
+  feeFloat: 'feeRateFloat',
+  feeFixed: 'feeRateFixed',
+  rateLimit: 'rateLimitPerMin',
+  ordersLimit: 'ordersLimitPerMin',
+  listsLimit: 'listsLimitPerMin',
+  maxOpenOrders: 'maxOpenOrders',
+  maxFixedUsd: 'maxFixedExposureUsd',
+  maxFixedDayUsd: 'maxFixedDayUsd',
+  maxFloatUsd: 'maxFloatExposureUsd',
+  keepFixedCaps: 'keepsFixedCaps',
+  maxMarkup: 'maxMarkupBps',
+  quoteHold: 'quoteHoldSec',
+  requireSignature: 'requireSignature',
+  publicStatus: 'publicStatus',
+  displayName: 'displayName',
+  orderPage: 'orderPage',
+} satisfies Record<string, keyof PartnerChanges>;
+
 export function partnerCommands(program: Command): void {
   const partner = program.command('partner').description('partner accounts and their keys');
   accountCommands(partner);
+  setCommand(partner);
   keyCommands(partner);
+  keyChangeCommands(partner);
   memberCommands(partner);
 }
 
@@ -33,6 +58,9 @@ function accountCommands(partner: Command): void {
     .action(async ({ partner: id, json }) => {
       print(await withServices(async ({ partners }) => partnerFields(await partners.get(id))), json);
     });
+}
+
+function setCommand(partner: Command): void {
   changing(partner, 'set', 'change an account; options that are not given stay as they are')
     .requiredOption('--partner <id>', 'id of the partner')
     .addOption(new Option('--status <status>', 'an inactive partner gets 403').choices(['active', 'inactive']))
@@ -70,26 +98,7 @@ function accountCommands(partner: Command): void {
     .option('--display-name <name>', 'what the order page calls the partner')
     .option('--order-page <flag>', 'true gives its orders a page for their users; needs a display name', flag)
     .action(async (options) => {
-      const changes = {
-        ...(options.status === undefined ? {} : { status: options.status }),
-        ...(options.name === undefined ? {} : { name: options.name }),
-        ...(options.feeFloat === undefined ? {} : { feeRateFloat: options.feeFloat }),
-        ...(options.feeFixed === undefined ? {} : { feeRateFixed: options.feeFixed }),
-        ...(options.rateLimit === undefined ? {} : { rateLimitPerMin: options.rateLimit }),
-        ...(options.ordersLimit === undefined ? {} : { ordersLimitPerMin: options.ordersLimit }),
-        ...(options.listsLimit === undefined ? {} : { listsLimitPerMin: options.listsLimit }),
-        ...(options.maxOpenOrders === undefined ? {} : { maxOpenOrders: options.maxOpenOrders }),
-        ...(options.maxFixedUsd === undefined ? {} : { maxFixedExposureUsd: options.maxFixedUsd }),
-        ...(options.maxFixedDayUsd === undefined ? {} : { maxFixedDayUsd: options.maxFixedDayUsd }),
-        ...(options.maxFloatUsd === undefined ? {} : { maxFloatExposureUsd: options.maxFloatUsd }),
-        ...(options.keepFixedCaps === undefined ? {} : { keepsFixedCaps: options.keepFixedCaps }),
-        ...(options.maxMarkup === undefined ? {} : { maxMarkupBps: options.maxMarkup }),
-        ...(options.quoteHold === undefined ? {} : { quoteHoldSec: options.quoteHold }),
-        ...(options.requireSignature === undefined ? {} : { requireSignature: options.requireSignature }),
-        ...(options.publicStatus === undefined ? {} : { publicStatus: options.publicStatus }),
-        ...(options.displayName === undefined ? {} : { displayName: options.displayName }),
-        ...(options.orderPage === undefined ? {} : { orderPage: options.orderPage }),
-      };
+      const changes = changesOf(options);
       const change = { command: 'partner set', reason: options.reason };
       const changed = await withChange(change, async ({ partners }, em) => {
         const before = partnerFields(await partners.lock(options.partner, em));
@@ -98,6 +107,12 @@ function accountCommands(partner: Command): void {
       });
       print(changed, options.json);
     });
+}
+
+/** The changes whose options are given. */
+function changesOf(options: Readonly<Record<string, unknown>>): PartnerChanges {
+  const given = Object.entries(changeNames).filter(([option]) => options[option] !== undefined);
+  return Object.fromEntries(given.map(([option, name]) => [name, options[option]]));
 }
 
 function memberCommands(partner: Command): void {
@@ -167,6 +182,10 @@ function keyCommands(partner: Command): void {
       const keys = await withServices(({ partners }) => partners.keys(id));
       print({ keys: keys.map(keyFields) }, json);
     });
+}
+
+/** What staff do to a key that exists. */
+function keyChangeCommands(partner: Command): void {
   changing(partner, 'roll', 'make a successor of a key and set an expiry for the old key')
     .requiredOption('--key <key_id>', 'id of the old key')
     .option('--hours <n>', 'hours until the old key expires, 0 to 168', wholeNumber, 24)

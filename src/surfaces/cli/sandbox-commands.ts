@@ -1,15 +1,17 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { systemClock } from '../../base/clock.ts';
 import { sql } from '../../base/db/sql.ts';
 import { AppError } from '../../base/errors.ts';
-import { formatDecimal, fractionDigits, isStorable, parseDecimal, toUnits } from '../../base/money.ts';
+import { Big, formatDecimal, fractionDigits, isStorable, parseDecimal, toUnits } from '../../base/money.ts';
 import { busyBlocks } from '../../chains/sandbox/sandbox-adapters.ts';
 import { SandboxChain } from '../../chains/sandbox/sandbox-chain.ts';
 import { rulesByName } from '../../chains/sandbox/sandbox-rules.ts';
+import { isBelievable, largestJump } from '../../market/rates/price-book.ts';
+import { SharedPriceWindows } from '../../market/rates/price-windows.ts';
 import { Order } from '../../orders/order.entity.ts';
 import { orderNamed } from '../../orders/short-id.ts';
-import { verb } from './arguments.ts';
+import { verb, wholeNumberUpTo } from './arguments.ts';
 import { type DatabaseContext, withDatabase } from './context.ts';
 import { type Fields, print } from './output.ts';
 import { chainOf } from './sandbox-chains.ts';
@@ -19,11 +21,8 @@ interface SandboxContext extends DatabaseContext {
   readonly sandbox: SandboxChain;
 }
 
-/** Parses a whole number of blocks. */
-function blocks(text: string): number {
-  if (!/^\d{1,5}$/.test(text) || text === '0') throw new InvalidArgumentError('must be a whole number from 1 to 99999');
-  return Number.parseInt(text, 10);
-}
+/** Parses a number of blocks. */
+const blocks = wholeNumberUpTo(99_999, 1);
 
 function withSandbox<T>(command: (context: SandboxContext) => Promise<T>): Promise<T> {
   return withDatabase((context) =>
@@ -194,7 +193,8 @@ async function chainsOf({ orm, networks }: SandboxContext, network: string | und
   return (busy.length > 0 ? busy : own).map(({ chain }) => chain);
 }
 
-async function setPrice({ orm, currencies }: SandboxContext, coin: string, text: string): Promise<Fields> {
+async function setPrice(context: SandboxContext, coin: string, text: string): Promise<Fields> {
+  const { orm, currencies } = context;
   await knownCoin(currencies, coin);
   const em = orm.em.fork();
   if (text === 'auto') {
@@ -205,6 +205,7 @@ async function setPrice({ orm, currencies }: SandboxContext, coin: string, text:
   if (!price?.gt('0') || !isStorable(price)) {
     throw new AppError('invalid_amount', `'${text}' is not a price; a good value: 64000.5, or auto`);
   }
+  await requireBelievable(context, coin, price);
   await sql(
     em,
     `insert into sandbox_price (coin, price, set_at) values (?, ?, ?)
@@ -212,6 +213,27 @@ async function setPrice({ orm, currencies }: SandboxContext, coin: string, text:
     [coin, formatDecimal(price), systemClock.now()],
   );
   return { coin, price: formatDecimal(price) };
+}
+
+/**
+ * Refuses a price that a running gateway would not believe. One that starts believes any price.
+ *
+ * @throws AppError invalid_amount
+ */
+async function requireBelievable({ orm, config }: SandboxContext, coin: string, price: Big): Promise<void> {
+  const window = await new SharedPriceWindows(orm).newest(systemClock.now());
+  const ageMs = systemClock.now().getTime() - (window?.startsAt.getTime() ?? 0);
+  if (ageMs > (config.FIXED_RATE_WINDOW_SEC + config.PRICE_MAX_AGE_SEC) * 1_000) return;
+  const [set] = await sql<{ price: string }>(
+    orm.em.fork(),
+    'select trim_scale(price)::text as price from sandbox_price where coin = ?',
+    [coin],
+  );
+  const known = set?.price ?? window?.prices.reference[coin];
+  if (known === undefined || isBelievable(price, new Big(known))) return;
+  const side = price.gt(known) ? 'large' : 'small';
+  const detail = `${formatDecimal(price)} is too ${side}: the gateway ignores a price that jumps by more than a factor of ${formatDecimal(largestJump)}; the price is ${known}, so go there in steps`;
+  throw new AppError('invalid_amount', detail);
 }
 
 async function setInventory({ orm, currencies }: SandboxContext, coin: string, text: string): Promise<Fields> {

@@ -13,11 +13,11 @@ import { ReasonArg } from './server/reason-arg.ts';
 import { RequiresPermission } from './server/requires-permission.ts';
 import { DateTime, Decimal } from './server/scalars.ts';
 import { DepositType } from './settlement.ts';
-import { StaffNameType, staffName } from './staff-types.ts';
+import { approvableFromDescription, callerApprovesFrom, StaffNameType, staffName } from './staff-types.ts';
 
 @ObjectType('OrderAction', {
   description:
-    'An action of staff on an order, on payouts or on an account at an exchange, done or proposed for a second member to approve.',
+    'An action of staff on an order, on payouts, on an account at an exchange or on commission, done or proposed for a second member to approve.',
 })
 export class ActionType {
   @Field(() => ID, { description: 'Id of the action.' })
@@ -26,7 +26,7 @@ export class ActionType {
   @Field(() => StaffActionEnum, { description: 'Kind of the action.' })
   action!: StaffActionName;
 
-  @Field(() => String, { nullable: true, description: 'Address that a refund goes to.' })
+  @Field(() => String, { nullable: true, description: 'Address of a refund or of commission.' })
   address!: string | null;
 
   @Field(() => String, { nullable: true, description: 'Tag or memo of the address.' })
@@ -44,14 +44,26 @@ export class ActionType {
   @Field(() => String, { nullable: true, description: 'Id of that movement at the exchange.' })
   reference!: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Coin of the difference that is classified.' })
+  @Field(() => String, { nullable: true, description: 'Coin of a difference, a correction or an address.' })
   coin!: string | null;
+
+  @Field(() => String, { nullable: true, description: 'Network of the coin of a correction or an address.' })
+  network!: string | null;
 
   @Field(() => Decimal, {
     nullable: true,
-    description: 'How much more the exchange has of it than the books; negative where it has less.',
+    description:
+      'Of a difference, how much more the exchange has than the books. Of a correction, what it adds for the partner. Either may be negative.',
   })
   amount!: string | null;
+
+  @Field(() => ID, { nullable: true, description: 'The entry of commission that a correction is about.' })
+  corrects!: string | null;
+
+  @Field(() => Boolean, {
+    description: 'Of an address: nothing is paid to the one in effect while this one waits.',
+  })
+  oldIsLost!: boolean;
 
   @Field(() => VenueClassEnum, { nullable: true, description: 'What it is classified as.' })
   class!: VenueClass | null;
@@ -124,6 +136,11 @@ export class ActionResolver {
     return staffName(context, proposedBy);
   }
 
+  @FieldResolver(() => DateTime, { nullable: true, description: approvableFromDescription })
+  approvableFrom(@Root() { proposedBy }: StaffAction, @Ctx() context: GraphqlContext): Promise<Date | null> {
+    return callerApprovesFrom(context, proposedBy);
+  }
+
   @FieldResolver(() => StaffNameType, { nullable: true, description: 'The member who decided it.' })
   async decidedBy(@Root() { decidedBy }: StaffAction, @Ctx() context: GraphqlContext): Promise<StaffNameType | null> {
     return decidedBy === null ? null : staffName(context, decidedBy);
@@ -164,8 +181,9 @@ export class ActionResolver {
   }
 }
 
-function targetOf({ orderId, depositId, holdId, venue }: StaffAction): string {
+function targetOf({ orderId, depositId, holdId, venue, partnerId }: StaffAction): string {
   if (holdId !== null) return `hold:${holdId}`;
   if (venue !== null) return `venue:${venue}`;
+  if (partnerId !== null) return `partner:${partnerId}`;
   return orderId === null ? `deposit:${depositId}` : `order:${orderId}`;
 }

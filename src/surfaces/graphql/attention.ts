@@ -14,7 +14,8 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { PayoutHold } from '../../operations/payout-brakes.ts';
 import type { Order } from '../../orders/order.entity.ts';
-import { type AttentionItem, type AttentionKind, attention } from '../../orders/read/attention.ts';
+import { type AttentionItem, attention } from '../../orders/read/attention.ts';
+import type { AttentionKind } from '../../orders/read/attention-troubles.ts';
 import type { Deposit } from '../../settlement/rows/deposit.entity.ts';
 import { OrderType } from './order-types.ts';
 import { PartnerType } from './partner-types.ts';
@@ -64,7 +65,7 @@ const AttentionKindEnum = enumOf<AttentionKind>('AttentionKind', 'Why staff must
 });
 
 @ObjectType('AttentionAssignee', { description: 'The member who works on an attention item.' })
-export class AttentionAssigneeType {
+class AttentionAssigneeType {
   @Field(() => DateTime, { description: 'Since when.' })
   since!: Date;
 

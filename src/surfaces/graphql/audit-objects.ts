@@ -18,7 +18,7 @@ export class AuditObjectType {
   partnerId!: string | null;
 }
 
-export type AuditStep = 'proposed' | 'approved' | 'rejected' | 'withdrawn';
+type AuditStep = 'proposed' | 'approved' | 'rejected' | 'withdrawn';
 
 const AuditStepEnum = enumOf<AuditStep>('AuditStep', 'What an action did with a proposal.', {
   proposed: 'The member proposed it. Nothing happened yet.',
@@ -105,7 +105,7 @@ async function ofPartner(name: string, partnerId: string, { partner }: Loaders):
   return { ...none, name: owner ? `${name} of ${owner.name}` : name, partnerId };
 }
 
-/** What an entry did with a proposal. Null for an action that was carried out by itself. */
+/** What an entry did with a proposal. Null for an action that was carried out without one. */
 export async function auditProposal(entry: AuditEntry, loaders: Loaders): Promise<AuditProposalType | null> {
   const { action, change, state } = entry.after ?? {};
   const found = isUuid(action)

@@ -3,7 +3,7 @@ import { validate as isUuid } from 'uuid';
 import { AuditEntry } from '../../accounts/staff/audit/audit-entry.entity.ts';
 import { AppError } from '../../base/errors.ts';
 import { AuditObjectType, AuditProposalType, auditObject, auditProposal } from './audit-objects.ts';
-import { type ListPage, listPage, PageArgs, PageInfoType, pageOf } from './server/connection.ts';
+import { type ListPage, listPage, PageArgs, PageInfoType, uuidPageOf } from './server/connection.ts';
 import type { GraphqlContext } from './server/context.ts';
 import { RequiresPermission } from './server/requires-permission.ts';
 import { DateTime } from './server/scalars.ts';
@@ -12,7 +12,7 @@ import { StaffNameType, staffName } from './staff-types.ts';
 @ObjectType('AuditEntry', {
   description: 'One action of staff, or of an operator on the command line. Never changed or removed.',
 })
-export class AuditEntryType {
+class AuditEntryType {
   @Field(() => ID, { description: 'Id of the entry.' })
   id!: string;
 
@@ -38,7 +38,7 @@ export class AuditEntryType {
 }
 
 @ObjectType('AuditEntryEdge', { description: 'An entry in a list.' })
-export class AuditEntryEdgeType {
+class AuditEntryEdgeType {
   @Field(() => String, { description: 'Cursor of the entry.' })
   cursor!: string;
 
@@ -47,7 +47,7 @@ export class AuditEntryEdgeType {
 }
 
 @ObjectType('AuditEntryConnection', { description: 'A page of the audit log.' })
-export class AuditEntryConnectionType {
+class AuditEntryConnectionType {
   @Field(() => [AuditEntryEdgeType], { description: 'The entries.' })
   edges!: AuditEntryEdgeType[];
 
@@ -73,12 +73,10 @@ export class AuditResolver {
     to: Date | null | undefined,
     @Ctx() { em }: GraphqlContext,
   ): Promise<ListPage<AuditEntry>> {
-    const page = pageOf(pageArgs);
+    const page = uuidPageOf(pageArgs);
     const { backwards, size, cursor } = page;
-    for (const id of [staffId, cursor]) {
-      if ((id ?? null) !== null && !isUuid(id)) {
-        throw new AppError('invalid_value', `'${id?.slice(0, 40)}' is no id of this list`);
-      }
+    if (typeof staffId === 'string' && !isUuid(staffId)) {
+      throw new AppError('invalid_value', `'${staffId.slice(0, 40)}' is no id of a member`);
     }
     if (from && to && from >= to) throw new AppError('invalid_value', 'from must be before to');
     // Ids grow with time, so they order the list and serve as its cursors.

@@ -11,7 +11,7 @@ import { RequiresPermission } from './server/requires-permission.ts';
 import { DateTime, Decimal } from './server/scalars.ts';
 
 @ObjectType('Currency', { description: 'One coin on one network.' })
-export class CurrencyType {
+class CurrencyType {
   @Field(() => ID, { description: 'Id of the currency.' })
   id!: string;
 
@@ -62,7 +62,7 @@ export class CurrencyType {
 }
 
 @InputType('CurrencySwitchesInput', { description: 'Switches of a currency. An absent one stays as it is.' })
-export class CurrencySwitchesInput {
+class CurrencySwitchesInput {
   @Field(() => Boolean, { nullable: true, description: 'Whether partners see the currency.' })
   isActive?: boolean | null;
 
@@ -76,7 +76,7 @@ export class CurrencySwitchesInput {
 @InputType('CurrencyTermsInput', {
   description: 'Limits, fee and confirmations of a currency. An absent one stays as it is.',
 })
-export class CurrencyTermsInput {
+class CurrencyTermsInput {
   @Field(() => Decimal, { nullable: true, description: "Smallest amount of an order, in the coin's units." })
   minAmount?: string | null;
 

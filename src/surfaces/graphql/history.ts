@@ -62,7 +62,7 @@ class VenueHistoryArgs extends HistoryArgs {
 }
 
 @ObjectType('WalletPoint', { description: 'The balance of a hot wallet in a bucket of time.' })
-export class WalletPointType {
+class WalletPointType {
   @Field(() => DateTime, { description: 'Beginning of the bucket.' })
   at!: Date;
 
@@ -86,10 +86,10 @@ export class WalletPointType {
 }
 
 @ObjectType('WalletHistory', { description: 'The balance of a hot wallet over time.' })
-export class WalletHistoryType extends WalletNameType {}
+class WalletHistoryType extends WalletNameType {}
 
 @ObjectType('VenuePoint', { description: 'A figure of the venue in a bucket of time.' })
-export class VenuePointType {
+class VenuePointType {
   @Field(() => DateTime, { description: 'Beginning of the bucket.' })
   at!: Date;
 
@@ -107,13 +107,13 @@ export class VenuePointType {
 }
 
 @ObjectType('VenueHistory', { description: 'A figure of the venue over time.' })
-export class VenueHistoryType {
+class VenueHistoryType {
   @Field(() => VenueMeasureEnum, { description: 'The figure.' })
   measure!: VenueMeasure;
 }
 
 @ObjectType('ChainPoint', { description: 'How far a chain was read in a bucket of time.' })
-export class ChainPointType {
+class ChainPointType {
   @Field(() => DateTime, { description: 'Beginning of the bucket.' })
   at!: Date;
 
@@ -143,7 +143,7 @@ export class ChainPointType {
 }
 
 @ObjectType('ChainHistory', { description: 'How far a chain was read over time.' })
-export class ChainHistoryType {
+class ChainHistoryType {
   @Field(() => String, { description: 'Chain.' })
   chain!: string;
 }

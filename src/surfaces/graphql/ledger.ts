@@ -9,7 +9,7 @@ import { DateTime, Decimal } from './server/scalars.ts';
 import { accountOf, partnerOf, venueOf } from './settlement.ts';
 
 @ObjectType('LedgerBalance', { description: 'The balance of an account of the ledger in one asset.' })
-export class LedgerBalanceType {
+class LedgerBalanceType {
   @Field(() => String, { description: 'Coin.' })
   coin!: string;
 

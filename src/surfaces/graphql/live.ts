@@ -14,7 +14,7 @@ import { RequiresPermission } from './server/requires-permission.ts';
 import { DateTime } from './server/scalars.ts';
 
 @ObjectType('OrderChange', { description: 'A status change of an order, just after it was committed.' })
-export class OrderChangeType {
+class OrderChangeType {
   @Field(() => Int, { description: "Number of the change in the order's history." })
   seq!: number;
 
@@ -34,7 +34,7 @@ export class OrderChangeType {
 @ObjectType('AttentionChange', {
   description: 'An attention item that appeared, ended, or got another member or none.',
 })
-export class AttentionChangeType {
+class AttentionChangeType {
   @Field(() => Boolean, { description: 'Whether the item ended.' })
   isOver!: boolean;
 

@@ -19,7 +19,7 @@ const MemberRoleEnum = enumOf<MemberRole>('MemberRole', "What a member of a part
 });
 
 @ObjectType('PartnerMember', { description: "A person of a partner's team, who signs in to the cabinet." })
-export class PartnerMemberType {
+class PartnerMemberType {
   @Field(() => ID, { description: 'Id of the member.' })
   id!: string;
 
@@ -42,7 +42,7 @@ export class PartnerMemberType {
 @ObjectType('PartnerInvitation', {
   description: 'An open invitation to the cabinet of a partner. Its link was shown when it was made.',
 })
-export class PartnerInvitationType {
+class PartnerInvitationType {
   @Field(() => ID, { description: 'Id of the invitation.' })
   id!: string;
 
@@ -66,13 +66,13 @@ export class PartnerInvitationType {
 }
 
 @ObjectType('WithdrawnInvitation', { description: 'An invitation that was ended.' })
-export class WithdrawnInvitationType {
+class WithdrawnInvitationType {
   @Field(() => ID, { description: 'Id of the invitation.' })
   id!: string;
 }
 
 @ObjectType('IssuedInvitation', { description: 'An invitation to the cabinet. Its link is shown only now.' })
-export class IssuedInvitationType {
+class IssuedInvitationType {
   @Field(() => String, { description: 'The link. It works once.' })
   link!: string;
 

@@ -276,7 +276,7 @@ export class OrderType {
 }
 
 @ObjectType('OrderEdge', { description: 'An order in a list.' })
-export class OrderEdgeType {
+class OrderEdgeType {
   @Field(() => String, { description: 'Cursor of the order.' })
   cursor!: string;
 

@@ -8,7 +8,7 @@ import type { GraphqlContext } from './server/context.ts';
 import { RequiresPermission } from './server/requires-permission.ts';
 
 @ObjectType('OrderView', { description: 'A named filter of the order list. Only its member sees it.' })
-export class OrderViewType {
+class OrderViewType {
   @Field(() => ID, { description: 'Id of the view.' })
   id!: string;
 

@@ -400,7 +400,7 @@ export class OrderResolver {
   @RequiresPermission('orders:hold')
   @Mutation(() => OrderType, {
     description:
-      "Gives an order a new link to its page for the user, and ends the one before. The partner's API shows it.",
+      "Gives an order a new link to its page for the user, and ends the previous one. The partner's API shows it.",
   })
   orderPageRenew(
     @Arg('orderId', () => ID, { description: 'The order.' }) orderId: string,

@@ -151,7 +151,7 @@ export class PartnerType {
 @ObjectType('FixedResult', {
   description: "Results of a partner's fixed orders, at the market prices when each exchange was decided.",
 })
-export class FixedResultType {
+class FixedResultType {
   @Field(() => Int, { description: 'Orders that were exchanged.' })
   orders!: number;
 
@@ -225,7 +225,7 @@ export class KeyRefusalsType {
 }
 
 @ObjectType('PartnerEdge', { description: 'A partner in a list.' })
-export class PartnerEdgeType {
+class PartnerEdgeType {
   @Field(() => String, { description: 'Cursor of the partner.' })
   cursor!: string;
 
@@ -361,6 +361,44 @@ export class LimitsInput {
       "For how many seconds binding quotes hold, 15 to 300. More than the gateway's needs a fixed fee above the gateway's.",
   })
   quoteHoldSec?: number | null;
+}
+
+@InputType('PartnerChangesInput', {
+  description: 'What becomes different of a partner. What is absent or null stays as it is.',
+})
+export class PartnerChangesInput {
+  @Field(() => String, { nullable: true, description: 'Name, 1 to 200 characters.' })
+  name?: string | null;
+
+  @Field(() => PartnerStatusEnum, {
+    nullable: true,
+    description: 'Whether it may use the API. Orders under way continue.',
+  })
+  status?: PartnerStatus | null;
+
+  @Field(() => Boolean, { nullable: true, description: 'Whether its order requests must be signed.' })
+  requireSignature?: boolean | null;
+
+  @Field(() => Boolean, {
+    nullable: true,
+    description: 'Whether everyone who knows the id of one of its orders can read the status of that order.',
+  })
+  publicStatus?: boolean | null;
+
+  @Field(() => Boolean, {
+    nullable: true,
+    description: 'Whether its orders have a page for the users who pay them; false closes all pages.',
+  })
+  orderPage?: boolean | null;
+
+  @Field(() => String, { nullable: true, description: 'What the page calls the partner, 1 to 60 characters.' })
+  displayName?: string | null;
+
+  @Field(() => PricingInput, { nullable: true, description: 'Its service fees; needs partners:price.' })
+  pricing?: PricingInput | null;
+
+  @Field(() => LimitsInput, { nullable: true, description: 'Its limits; needs partners:price.' })
+  limits?: LimitsInput | null;
 }
 
 @InputType('KeyInput', {

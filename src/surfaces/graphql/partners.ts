@@ -15,11 +15,12 @@ import {
   IssuedKeyType,
   KeyInput,
   KeyRefusalsType,
-  LimitsInput,
+  type LimitsInput,
   LimitsType,
+  PartnerChangesInput,
   PartnerConnectionType,
   PartnerType,
-  PricingInput,
+  type PricingInput,
   PricingType,
 } from './partner-types.ts';
 import { type ListPage, listPage, PageArgs, pageOf } from './server/connection.ts';
@@ -28,10 +29,14 @@ import { KeyScopeEnum, PartnerStatusEnum, scopeName, scopeOf } from './server/en
 import { withInputNames } from './server/input-faults.ts';
 import { omitNullish } from './server/omit-nullish.ts';
 import { ReasonArg } from './server/reason-arg.ts';
-import { RequiresPermission } from './server/requires-permission.ts';
+import { RequiresPermission, requirePermission } from './server/requires-permission.ts';
 import { StatsBucketType } from './stats.ts';
 
-type LimitName = Exclude<keyof LimitsInput, 'keepsFixedCaps'>;
+/** The member of a partner that each fee sets. */
+const pricingMembers = {
+  float: 'feeRateFloat',
+  fixed: 'feeRateFixed',
+} as const satisfies Readonly<Record<keyof PricingInput, keyof PartnerChanges>>;
 
 /** The member of a partner that each limit sets. */
 const limitMembers = {
@@ -44,7 +49,8 @@ const limitMembers = {
   floatExposureUsd: 'maxFloatExposureUsd',
   markupBps: 'maxMarkupBps',
   quoteHoldSec: 'quoteHoldSec',
-} as const satisfies Readonly<Record<LimitName, keyof PartnerChanges>>;
+  keepsFixedCaps: 'keepsFixedCaps',
+} as const satisfies Readonly<Record<keyof LimitsInput, keyof PartnerChanges>>;
 
 @Resolver(() => ApiKeyType)
 export class ApiKeyResolver {
@@ -66,7 +72,7 @@ export class PartnerResolver {
   readonly #rates: RateService;
   readonly #limits: LimitsType;
 
-  /** @param limits those of a partner that has none of its own. */
+  /** @param limits the default limits of a partner. */
   constructor(audit: AuditLog, partners: PartnerService, rates: RateService, limits: LimitsType) {
     this.#audit = audit;
     this.#partners = partners;
@@ -171,104 +177,25 @@ export class PartnerResolver {
   }
 
   @RequiresPermission('partners:write')
-  @Mutation(() => PartnerType, { description: 'Renames a partner.' })
-  partnerRename(
-    @Arg('id', () => ID, { description: 'The partner.' }) id: string,
-    @Arg('name', () => String, { description: 'Name, 1 to 200 characters.' }) name: string,
-    @ReasonArg() reason: string,
-    @Ctx() context: GraphqlContext,
-  ): Promise<Partner> {
-    return this.#change(context, 'partnerRename', id, { name }, reason);
-  }
-
-  @RequiresPermission('partners:write')
-  @Mutation(() => PartnerType, { description: 'Lets a partner use the API, or blocks it. Orders under way continue.' })
-  partnerStatus(
-    @Arg('id', () => ID, { description: 'The partner.' }) id: string,
-    @Arg('status', () => PartnerStatusEnum, { description: 'The new status.' }) status: PartnerStatus,
-    @ReasonArg() reason: string,
-    @Ctx() context: GraphqlContext,
-  ): Promise<Partner> {
-    return this.#change(context, 'partnerStatus', id, { status }, reason);
-  }
-
-  @RequiresPermission('partners:write')
   @Mutation(() => PartnerType, {
-    description: 'Requires signed order requests from a partner, or stops requiring them.',
+    description: 'Changes what is given of a partner. Its pricing and limits need partners:price.',
   })
-  partnerSignature(
+  async partnerChange(
     @Arg('id', () => ID, { description: 'The partner.' }) id: string,
-    @Arg('required', () => Boolean, { description: 'Whether order requests must be signed.' }) required: boolean,
+    @Arg('changes', () => PartnerChangesInput, { description: 'What becomes different.' }) given: PartnerChangesInput,
     @ReasonArg() reason: string,
     @Ctx() context: GraphqlContext,
   ): Promise<Partner> {
-    return this.#change(context, 'partnerSignature', id, { requireSignature: required }, reason);
-  }
-
-  @RequiresPermission('partners:write')
-  @Mutation(() => PartnerType, {
-    description: 'Lets everyone who knows the id of an order of a partner read its status, or stops that.',
-  })
-  partnerPublicStatus(
-    @Arg('id', () => ID, { description: 'The partner.' }) id: string,
-    @Arg('enabled', () => Boolean, { description: 'Whether the status of its orders is public.' }) enabled: boolean,
-    @ReasonArg() reason: string,
-    @Ctx() context: GraphqlContext,
-  ): Promise<Partner> {
-    return this.#change(context, 'partnerPublicStatus', id, { publicStatus: enabled }, reason);
-  }
-
-  @RequiresPermission('partners:write')
-  @Mutation(() => PartnerType, {
-    description: 'Gives orders of a partner a page for the users who pay them, or closes all of its pages.',
-  })
-  partnerOrderPage(
-    @Arg('id', () => ID, { description: 'The partner.' }) id: string,
-    @Arg('enabled', () => Boolean, { description: 'Whether its orders have a page.' }) enabled: boolean,
-    @Arg('displayName', () => String, {
-      nullable: true,
-      description: 'What the page calls the partner, 1 to 60 characters; absent: as it is.',
-    })
-    displayName: string | null | undefined,
-    @ReasonArg() reason: string,
-    @Ctx() context: GraphqlContext,
-  ): Promise<Partner> {
-    const changes = { orderPage: enabled, ...omitNullish({ displayName }) };
-    const names = { orderPage: 'enabled' };
-    return withInputNames(names, () => this.#change(context, 'partnerOrderPage', id, changes, reason));
-  }
-
-  @RequiresPermission('partners:price')
-  @Mutation(() => PartnerType, { description: "Sets a partner's service fees." })
-  partnerPricing(
-    @Arg('id', () => ID, { description: 'The partner.' }) id: string,
-    @Arg('pricing', () => PricingInput, { description: 'The fees.' }) { float, fixed }: PricingInput,
-    @ReasonArg() reason: string,
-    @Ctx() context: GraphqlContext,
-  ): Promise<Partner> {
-    const changes = {
-      ...(float === undefined ? {} : { feeRateFloat: float }),
-      ...(fixed === undefined ? {} : { feeRateFixed: fixed }),
-    };
-    const names = { feeRateFloat: 'pricing.float', feeRateFixed: 'pricing.fixed' };
-    return withInputNames(names, () => this.#change(context, 'partnerPricing', id, changes, reason));
-  }
-
-  @RequiresPermission('partners:price')
-  @Mutation(() => PartnerType, { description: "Sets a partner's limits." })
-  partnerLimits(
-    @Arg('id', () => ID, { description: 'The partner.' }) id: string,
-    @Arg('limits', () => LimitsInput, { description: 'The limits.' }) { keepsFixedCaps, ...limits }: LimitsInput,
-    @ReasonArg() reason: string,
-    @Ctx() context: GraphqlContext,
-  ): Promise<Partner> {
-    const given = Object.entries(limitMembers).filter(([input]) => limits[input as LimitName] !== undefined);
-    const changes: PartnerChanges = {
-      ...Object.fromEntries(given.map(([input, member]) => [member, limits[input as LimitName]])),
-      ...(keepsFixedCaps === undefined ? {} : { keepsFixedCaps: keepsFixedCaps ?? false }),
-    };
-    const names = Object.fromEntries(given.map(([input, member]) => [member, `limits.${input}`]));
-    return withInputNames(names, () => this.#change(context, 'partnerLimits', id, changes, reason));
+    if (given.pricing || given.limits) requirePermission(context, 'partners:price');
+    const changes = changesOf(given);
+    if (Object.keys(changes).length === 0) throw new AppError('invalid_value', nothingChanges);
+    return withInputNames(inputNames, () =>
+      this.#audit.act(context.actor, 'partnerChange', reason, async (em) => {
+        const before = snapshot(await this.#partners.lock(id, em));
+        const partner = await this.#partners.change(id, changes, em);
+        return { result: partner, target: `partner:${partner.id}`, before, after: snapshot(partner) };
+      }),
+    );
   }
 
   @RequiresPermission('keys:write')
@@ -331,21 +258,31 @@ export class PartnerResolver {
       return { result: key, target: `key:${keyId}`, after: { revokedAt: key.revokedAt } };
     });
   }
-
-  #change(
-    context: GraphqlContext,
-    operation: string,
-    id: string,
-    changes: PartnerChanges,
-    reason: string,
-  ): Promise<Partner> {
-    return this.#audit.act(context.actor, operation, reason, async (em) => {
-      const before = snapshot(await this.#partners.lock(id, em));
-      const partner = await this.#partners.change(id, changes, em);
-      return { result: partner, target: `partner:${partner.id}`, before, after: snapshot(partner) };
-    });
-  }
 }
+
+const nothingChanges = 'name at least one member of changes, such as changes: { name: "Shop" }';
+
+/** The changes that an input asks for. */
+function changesOf({ pricing, limits, ...given }: PartnerChangesInput): PartnerChanges {
+  // A flag has no value of the gateway's that null could restore.
+  const caps = limits?.keepsFixedCaps === null ? { ...limits, keepsFixedCaps: false } : limits;
+  return { ...omitNullish(given), ...renamed(pricing, pricingMembers), ...renamed(caps, limitMembers) };
+}
+
+/** What an input gives, by the names of a partner's members. */
+function renamed(input: object | null | undefined, members: Readonly<Record<string, string>>): PartnerChanges {
+  const given = Object.entries(input ?? {}).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given.map(([name, value]) => [members[name], value]));
+}
+
+/** What the input calls the members of a partner. */
+const inputNames = Object.fromEntries(
+  [
+    ...['name', 'status', 'requireSignature', 'publicStatus', 'orderPage', 'displayName'].map((name) => [name, name]),
+    ...Object.entries(pricingMembers).map(([name, member]) => [member, `pricing.${name}`]),
+    ...Object.entries(limitMembers).map(([name, member]) => [member, `limits.${name}`]),
+  ].map(([member, name]) => [member, `changes.${name}`]),
+);
 
 function snapshot(partner: Partner): Record<string, unknown> {
   const { name, status, feeRateFloat, feeRateFixed, rateLimitPerMin, ordersLimitPerMin, requireSignature } = partner;

@@ -69,7 +69,7 @@ export class PayoutHoldType {
 }
 
 @ObjectType('PayoutLimit', { description: 'A limit on automatic payouts and refunds, and its usage.' })
-export class PayoutLimitType {
+class PayoutLimitType {
   @Field(() => String, { nullable: true, description: 'Coin; null for all assets together.' })
   coin!: string | null;
 
@@ -96,7 +96,7 @@ export class PayoutLimitType {
 }
 
 @ObjectType('PayoutBrakes', { description: 'The open holds and the limits of automatic payments.' })
-export class PayoutBrakesType {
+class PayoutBrakesType {
   @Field(() => [PayoutHoldType], { description: 'Open holds, oldest first.' })
   holds!: PayoutHold[];
 

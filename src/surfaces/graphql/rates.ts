@@ -29,7 +29,7 @@ import { DateTime, Decimal } from './server/scalars.ts';
 import { StaffNameType, staffName } from './staff-types.ts';
 
 @ObjectType('Quote', { description: 'The current quote for a partner.' })
-export class QuoteType {
+class QuoteType {
   @Field(() => String, { description: 'Source coin.' })
   coinFrom!: string;
 
@@ -74,7 +74,7 @@ export class QuoteType {
 }
 
 @InputType('QuoteInput', { description: 'The pair, amount and rate type of a quote.' })
-export class QuoteInput {
+class QuoteInput {
   @Field(() => String, { description: 'Source coin.' })
   coinFrom!: string;
 
@@ -98,7 +98,7 @@ export class QuoteInput {
 }
 
 @ObjectType('PriceOverride', { description: 'A temporary price of a pair that staff set.' })
-export class PriceOverrideType {
+class PriceOverrideType {
   @Field(() => ID, { description: 'Id of the override.' })
   id!: string;
 
@@ -122,7 +122,7 @@ export class PriceOverrideType {
 }
 
 @InputType('PriceOverrideInput', { description: 'A price for a pair.' })
-export class PriceOverrideInput {
+class PriceOverrideInput {
   @Field(() => String, { description: 'Source coin.' })
   coinFrom!: string;
 

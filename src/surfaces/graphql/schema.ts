@@ -4,6 +4,12 @@ import { buildSchema, type ContainerType, type PubSub } from 'type-graphql';
 import { ActionResolver } from './actions.ts';
 import { AttentionAssigneeResolver, AttentionResolver } from './attention.ts';
 import { AuditResolver } from './audit.ts';
+import {
+  ActionPartnerResolver,
+  CommissionEntryResolver,
+  CommissionResolver,
+  PartnerCommissionResolver,
+} from './commission.ts';
 import { CurrencyResolver } from './currencies.ts';
 import { ChainHistoryResolver, VenueHistoryResolver, WalletHistoryResolver } from './history.ts';
 import { LedgerBalanceResolver } from './ledger.ts';
@@ -25,7 +31,7 @@ import { TreasuryResolver, TreasuryTransferResolver, VenueMovementResolver } fro
 import { WebhookResolver } from './webhooks.ts';
 
 /** Resolvers with services, made by the composition root. The other resolvers need no services. */
-export type Resolvers = readonly [
+type Resolvers = readonly [
   OrderResolver,
   ActionResolver,
   PayoutResolver,
@@ -41,6 +47,8 @@ export type Resolvers = readonly [
   WebhookResolver,
   OrderViewResolver,
   TreasuryResolver,
+  CommissionResolver,
+  PartnerCommissionResolver,
 ];
 
 /**
@@ -98,6 +106,10 @@ export async function buildStaffSchema(resolvers: Resolvers | readonly [] = []):
       TreasuryResolver,
       TreasuryTransferResolver,
       VenueMovementResolver,
+      CommissionResolver,
+      PartnerCommissionResolver,
+      CommissionEntryResolver,
+      ActionPartnerResolver,
     ],
     container,
     authChecker: checkPermission,

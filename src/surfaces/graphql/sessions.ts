@@ -32,7 +32,7 @@ registerEnumType(SignInKindEnum, {
 });
 
 @ObjectType('StaffSession', { description: 'A browser in which the member is signed in.' })
-export class StaffSessionType {
+class StaffSessionType {
   @Field(() => ID, { description: 'Id of the session.' })
   id!: string;
 

@@ -1,7 +1,5 @@
 import { Arg, Args, Ctx, Field, FieldResolver, ID, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
-import { validate as isUuid } from 'uuid';
 import type { Partner } from '../../accounts/partners/partner.entity.ts';
-import { AppError } from '../../base/errors.ts';
 import type { BookedLine } from '../../ledger/ledger.ts';
 import type { Deposit, DepositProblem, DepositState } from '../../settlement/rows/deposit.entity.ts';
 import type { Payment, PaymentState } from '../../settlement/rows/payment.entity.ts';
@@ -9,7 +7,7 @@ import type { PaymentAttempt } from '../../settlement/rows/payment-attempt.entit
 import type { TradeState } from '../../settlement/rows/trade.entity.ts';
 import { unassignedDeposits } from '../../settlement/rows/unassigned-deposits.ts';
 import { PartnerType } from './partner-types.ts';
-import { type ListPage, listPage, PageArgs, PageInfoType, pageOf } from './server/connection.ts';
+import { type ListPage, listPage, PageArgs, PageInfoType, uuidPageOf } from './server/connection.ts';
 import type { GraphqlContext } from './server/context.ts';
 import {
   AccountEnum,
@@ -86,7 +84,7 @@ export class DepositType {
 }
 
 @ObjectType('DepositEdge', { description: 'A deposit and its position.' })
-export class DepositEdgeType {
+class DepositEdgeType {
   @Field(() => DepositType, { description: 'The deposit.' })
   node!: Deposit;
 
@@ -95,7 +93,7 @@ export class DepositEdgeType {
 }
 
 @ObjectType('DepositConnection', { description: 'A page of deposits.' })
-export class DepositConnectionType {
+class DepositConnectionType {
   @Field(() => [DepositEdgeType], { description: 'The deposits.' })
   edges!: DepositEdgeType[];
 
@@ -143,7 +141,7 @@ export class TradeType {
 }
 
 @ObjectType('PaymentAttempt', { description: 'One transaction for a payment.' })
-export class PaymentAttemptType {
+class PaymentAttemptType {
   @Field(() => Int, { description: 'Counts from 1.' })
   attempt!: number;
 
@@ -274,11 +272,8 @@ export class DepositResolver {
     withSmall: boolean,
     @Ctx() { em }: GraphqlContext,
   ): Promise<ListPage<Deposit>> {
-    const page = pageOf(pageArgs);
+    const page = uuidPageOf(pageArgs);
     const { backwards, size, cursor } = page;
-    if (cursor !== null && !isUuid(cursor)) {
-      throw new AppError('invalid_value', `'${cursor.slice(0, 40)}' is no cursor of this list`);
-    }
     const filter = { txid: txid?.trim() || null, withSmall };
     const found = await unassignedDeposits(em, filter, { backwards, limit: size + 1, cursor });
     return listPage(found, page, ({ id }) => id);

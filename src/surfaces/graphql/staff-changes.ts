@@ -4,7 +4,13 @@ import type { StaffMember, StaffRole } from '../../accounts/staff/staff-member.e
 import type { GraphqlContext } from './server/context.ts';
 import { StaffActionStateEnum, StaffChangeEnum, StaffRoleEnum } from './server/enumerations.ts';
 import { DateTime } from './server/scalars.ts';
-import { StaffMemberType, StaffNameType, staffName } from './staff-types.ts';
+import {
+  approvableFromDescription,
+  callerApprovesFrom,
+  StaffMemberType,
+  StaffNameType,
+  staffName,
+} from './staff-types.ts';
 
 @ObjectType('StaffChange', { description: 'A change of staff, done or proposed for a second admin to approve.' })
 export class StaffChangeType {
@@ -64,6 +70,11 @@ export class StaffChangeResolver {
   @FieldResolver(() => StaffNameType, { description: 'The admin who requested it.' })
   proposedBy(@Root() { proposedBy }: StaffChange, @Ctx() context: GraphqlContext): Promise<StaffNameType> {
     return staffName(context, proposedBy);
+  }
+
+  @FieldResolver(() => DateTime, { nullable: true, description: approvableFromDescription })
+  approvableFrom(@Root() { proposedBy }: StaffChange, @Ctx() context: GraphqlContext): Promise<Date | null> {
+    return callerApprovesFrom(context, proposedBy);
   }
 
   @FieldResolver(() => StaffNameType, { nullable: true, description: 'The admin who decided it.' })

@@ -1,4 +1,5 @@
 import { Field, ID, ObjectType } from 'type-graphql';
+import { approvableFrom } from '../../accounts/staff/approvals.ts';
 import type { Permission } from '../../accounts/staff/permissions.ts';
 import type { StaffRole } from '../../accounts/staff/staff-member.entity.ts';
 import type { GraphqlContext } from './server/context.ts';
@@ -58,6 +59,15 @@ export class ViewerType {
   @Field(() => [String], { description: 'All permissions of the member.' })
   permissions!: Permission[];
 }
+
+/** From when the caller may approve a proposal of a member. Null without a delay. */
+export async function callerApprovesFrom({ caller, loaders }: GraphqlContext, proposer: string): Promise<Date | null> {
+  const [own, other] = await Promise.all([loaders.staffMember.load(caller.id), loaders.staffMember.load(proposer)]);
+  return own && other ? approvableFrom(own, other) : null;
+}
+
+export const approvableFromDescription =
+  'From when you may approve it: a day after you or its proposer were invited or got a new token or role. Null without such a delay.';
 
 /** Returns the name of a member, for the actions of the member. */
 export async function staffName({ loaders }: GraphqlContext, id: string): Promise<StaffNameType> {

@@ -111,7 +111,7 @@ export class StatsBucketType {
 }
 
 @ObjectType('StateTime', { description: 'How long orders stay in a status before they leave it.' })
-export class StateTimeType {
+class StateTimeType {
   @Field(() => OrderStatusEnum, { description: 'The status.' })
   status!: OrderStatus;
 
@@ -125,7 +125,7 @@ export class StateTimeType {
 @ObjectType('StatePercentiles', {
   description: 'How long single stays in a status took. A percentile is a stay that happened.',
 })
-export class StatePercentilesType {
+class StatePercentilesType {
   @Field(() => OrderStatusEnum, { description: 'The status.' })
   status!: OrderStatus;
 
@@ -140,7 +140,7 @@ export class StatePercentilesType {
 }
 
 @ObjectType('TimePercentiles', { description: 'Percentiles of the time in each status.' })
-export class TimePercentilesType {
+class TimePercentilesType {
   @Field(() => Int, { description: 'Number of orders whose history was read, at most 20,000.' })
   orders!: number;
 
@@ -154,7 +154,7 @@ export class TimePercentilesType {
 }
 
 @ObjectType('FailureCount', { description: 'How often orders failed or were refunded for a reason.' })
-export class FailureCountType {
+class FailureCountType {
   @Field(() => OrderStatusEnum, { description: 'FAILED, or REFUNDING for refunded orders.' })
   status!: OrderStatus;
 
@@ -168,7 +168,7 @@ export class FailureCountType {
 @ObjectType('Stats', {
   description: 'Statistics of the orders created in a range. They are up to date within seconds.',
 })
-export class StatsType {
+class StatsType {
   /** The requested range. Each part is computed when it is selected. */
   range!: StatsRange;
 }

@@ -9,7 +9,7 @@ import { DateTime, Decimal } from './server/scalars.ts';
 import { WalletNameType } from './wallet-name.ts';
 
 @ObjectType('ChainStatus', { description: 'A chain in the last state that its scanner saw.' })
-export class ChainStatusType {
+class ChainStatusType {
   @Field(() => String, { description: 'Chain.' })
   chain!: string;
 
@@ -45,7 +45,7 @@ export class ChainStatusType {
 }
 
 @ObjectType('WalletStatus', { description: 'A hot wallet of a live chain in the last state that a worker saw.' })
-export class WalletStatusType extends WalletNameType {
+class WalletStatusType extends WalletNameType {
   @Field(() => Decimal, { description: "Its balance, in the coin's units." })
   balance!: string;
 
@@ -60,7 +60,7 @@ export class WalletStatusType extends WalletNameType {
 }
 
 @ObjectType('WorkerStatus', { description: 'A process that settles orders.' })
-export class WorkerStatusType {
+class WorkerStatusType {
   @Field(() => ID, { description: 'Id of the worker.' })
   id!: string;
 
@@ -69,7 +69,7 @@ export class WorkerStatusType {
 }
 
 @ObjectType('QueueStatus', { description: 'A queue of jobs.' })
-export class QueueStatusType {
+class QueueStatusType {
   @Field(() => String, { description: 'Name.' })
   name!: string;
 
@@ -84,7 +84,7 @@ export class QueueStatusType {
 }
 
 @ObjectType('StatisticsStatus', { description: 'How current the statistics are.' })
-export class StatisticsStatusType {
+class StatisticsStatusType {
   @Field(() => Int, { description: 'Status changes that the statistics still lack, counted up to 10,000.' })
   eventsBehind!: number;
 
@@ -98,7 +98,7 @@ export class StatisticsStatusType {
 @ObjectType('ReconciliationStatus', {
   description: 'The newest comparison of the ledger with the chains, the venue and the orders.',
 })
-export class ReconciliationStatusType {
+class ReconciliationStatusType {
   @Field(() => DateTime, { description: 'When it ended.' })
   endedAt!: Date;
 
@@ -110,7 +110,7 @@ export class ReconciliationStatusType {
 }
 
 @ObjectType('PriceStatus', { description: "The newest price of a coin, in this process's memory." })
-export class PriceStatusType {
+class PriceStatusType {
   @Field(() => String, { description: 'Coin.' })
   coin!: string;
 
@@ -122,7 +122,7 @@ export class PriceStatusType {
 }
 
 @ObjectType('SystemStatus', { description: "State of the gateway's background machinery." })
-export class SystemStatusType {
+class SystemStatusType {
   @Field(() => [ChainStatusType], { description: 'Chains, by name.' })
   chains!: ChainStatusType[];
 
@@ -151,7 +151,7 @@ export class SystemStatusType {
 }
 
 @ObjectType('EndpointTraffic', { description: 'The requests of partners to one endpoint of the REST API.' })
-export class EndpointTrafficType {
+class EndpointTrafficType {
   @Field(() => String, { description: "Method and path, such as 'GET /api/v1/partner/orders/{order_id}'." })
   endpoint!: string;
 
@@ -177,7 +177,7 @@ export class EndpointTrafficType {
   description:
     'The REST API in the last minutes, of all processes on this database. Each adds its requests every 10 seconds.',
 })
-export class ApiTrafficType {
+class ApiTrafficType {
   @Field(() => DateTime, { description: 'From this minute on.' })
   from!: Date;
 

@@ -32,7 +32,7 @@ import type {
 import type { MovementPart, VenueMovement } from '../../settlement/rows/venue-movement.entity.ts';
 import type { StaffActions, StaffProposal } from '../../settlement/staff-actions.ts';
 import { ActionType } from './actions.ts';
-import { type ListPage, listPage, PageArgs, PageInfoType, pageOf } from './server/connection.ts';
+import { type ListPage, listPage, PageArgs, PageInfoType, pageOf, uuidPageOf } from './server/connection.ts';
 import type { GraphqlContext } from './server/context.ts';
 import { MovementKindEnum, VenueClassEnum } from './server/enumerations.ts';
 import { enumOf } from './server/enums.ts';
@@ -80,8 +80,8 @@ const TransferProblemEnum = enumOf<TransferProblem>('TreasuryTransferProblem', '
   arrived_after_end: 'It arrived, although the exchange says that it gave the coins back.',
 });
 
-@ObjectType('VenueBalance', { description: 'What an account at an exchange holds of a coin, and the books beside it.' })
-export class VenueBalanceType {
+@ObjectType('VenueBalance', { description: 'What an account at an exchange holds of a coin, and what the books say.' })
+class VenueBalanceType {
   @Field(() => String, { description: 'Coin.' })
   coin!: string;
 
@@ -96,7 +96,7 @@ export class VenueBalanceType {
 
   @Field(() => Decimal, {
     nullable: true,
-    description: 'The balance at the newest comparison with the books, beside which no order moved. Null before one.',
+    description: 'The balance at the newest comparison with the books, during which no order moved. Null before one.',
   })
   comparedTotal!: string | null;
 
@@ -132,7 +132,7 @@ export class VenueBalanceType {
 }
 
 @ObjectType('VenueAccount', { description: 'Our account at an exchange, as workers last read it.' })
-export class VenueAccountType {
+class VenueAccountType {
   @Field(() => ID, { description: "The exchange: 'kraken'." })
   venue!: string;
 
@@ -167,7 +167,7 @@ export class VenueAccountType {
 @ObjectType('VenueMovement', {
   description: 'A deposit to our account at an exchange, or a withdrawal, as its list shows it.',
 })
-export class VenueMovementType {
+class VenueMovementType {
   @Field(() => String, { description: 'The exchange.' })
   venue!: string;
 
@@ -225,7 +225,7 @@ export class VenueMovementType {
 @ObjectType('TreasuryTransfer', {
   description: 'Coins on their way between an account at an exchange and a hot wallet.',
 })
-export class TreasuryTransferType {
+class TreasuryTransferType {
   @Field(() => ID, { description: 'Id of the transfer.' })
   id!: string;
 
@@ -281,7 +281,7 @@ export class TreasuryTransferType {
 }
 
 @ObjectType('VenueMovementEdge', { description: 'A movement in a list.' })
-export class VenueMovementEdgeType {
+class VenueMovementEdgeType {
   @Field(() => String, { description: 'Cursor of the movement: its id.' })
   cursor!: string;
 
@@ -290,7 +290,7 @@ export class VenueMovementEdgeType {
 }
 
 @ObjectType('VenueMovementConnection', { description: 'A page of movements at exchanges.' })
-export class VenueMovementConnectionType {
+class VenueMovementConnectionType {
   @Field(() => [VenueMovementEdgeType], { description: 'The movements.' })
   edges!: VenueMovementEdgeType[];
 
@@ -299,7 +299,7 @@ export class VenueMovementConnectionType {
 }
 
 @ObjectType('TreasuryTransferEdge', { description: 'A transfer in a list.' })
-export class TreasuryTransferEdgeType {
+class TreasuryTransferEdgeType {
   @Field(() => String, { description: 'Cursor of the transfer: its id.' })
   cursor!: string;
 
@@ -308,7 +308,7 @@ export class TreasuryTransferEdgeType {
 }
 
 @ObjectType('TreasuryTransferConnection', { description: 'A page of transfers.' })
-export class TreasuryTransferConnectionType {
+class TreasuryTransferConnectionType {
   @Field(() => [TreasuryTransferEdgeType], { description: 'The transfers.' })
   edges!: TreasuryTransferEdgeType[];
 
@@ -317,7 +317,7 @@ export class TreasuryTransferConnectionType {
 }
 
 @ObjectType('Treasury', { description: 'Our accounts at exchanges, and coins on their way to and from them.' })
-export class TreasuryType {}
+class TreasuryType {}
 
 const venueArg = { description: "The exchange: 'kraken'." };
 
@@ -351,7 +351,7 @@ export class TreasuryResolver {
     states: TransferState[] | null | undefined,
     @Ctx() { em }: GraphqlContext,
   ): Promise<ListPage<TreasuryTransfer>> {
-    const page = pageOf(pageArgs);
+    const page = uuidPageOf(pageArgs);
     const found = await treasuryTransfers(em, states ?? null, { ...page, limit: page.size + 1 });
     return listPage(found, page, ({ id }) => id);
   }

@@ -14,9 +14,9 @@ import {
 } from 'type-graphql';
 import type { AuditLog } from '../../accounts/staff/audit/audit-log.ts';
 import { AppError, errorFromFaults } from '../../base/errors.ts';
-import { eventTypeNames } from '../../orders/event-types.ts';
 import type { DeliveryLog, DeliveryView } from '../../webhooks/delivery-log.ts';
 import type { EndpointChanges, EndpointService, SecretOfEndpoint } from '../../webhooks/endpoint-service.ts';
+import { webhookEventTypes } from '../../webhooks/partner-events.ts';
 import type { DeliveryState } from '../../webhooks/webhook-delivery.entity.ts';
 import type { DisabledReason, WebhookEndpoint } from '../../webhooks/webhook-endpoint.entity.ts';
 import type { GraphqlContext } from './server/context.ts';
@@ -27,7 +27,7 @@ import { RequiresPermission } from './server/requires-permission.ts';
 import { DateTime } from './server/scalars.ts';
 
 @ObjectType('WebhookEndpoint', { description: 'Where a partner gets its events.' })
-export class WebhookEndpointType {
+class WebhookEndpointType {
   @Field(() => ID, { description: 'Id of the endpoint.' })
   id!: string;
 
@@ -72,7 +72,7 @@ export class WebhookEndpointType {
 }
 
 @ObjectType('WebhookSecret', { description: 'A new signing secret, shown once.' })
-export class WebhookSecretType {
+class WebhookSecretType {
   @Field(() => WebhookEndpointType, { description: 'The endpoint.' })
   endpoint!: WebhookEndpoint;
 
@@ -81,7 +81,7 @@ export class WebhookSecretType {
 }
 
 @ObjectType('WebhookAttempt', { description: 'One attempt of a delivery.' })
-export class WebhookAttemptType {
+class WebhookAttemptType {
   @Field(() => Int, { description: 'Counts from 1.' })
   attempt!: number;
 
@@ -105,7 +105,7 @@ export class WebhookAttemptType {
 }
 
 @ObjectType('WebhookDelivery', { description: 'An event on its way to an endpoint.' })
-export class WebhookDeliveryType {
+class WebhookDeliveryType {
   @Field(() => String, { description: 'Id of the event.' })
   eventId!: string;
 
@@ -132,19 +132,19 @@ export class WebhookDeliveryType {
 }
 
 @ObjectType('WebhookTest', { description: 'A test of an endpoint that was ordered.' })
-export class WebhookTestType {
+class WebhookTestType {
   @Field(() => String, { description: 'Id of the event that is sent.' })
   eventId!: string;
 }
 
 @ObjectType('WebhookReplay', { description: 'Events that are sent again.' })
-export class WebhookReplayType {
+class WebhookReplayType {
   @Field(() => Int, { description: 'How many. Events that wait already are not sent twice.' })
   count!: number;
 }
 
 @InputType('WebhookInput', { description: 'Properties of an endpoint. An absent one stays as it is.' })
-export class WebhookInput {
+class WebhookInput {
   @Field(() => String, { nullable: true, description: 'An https URL with a public name. Required for a new endpoint.' })
   url?: string | null;
 
@@ -189,7 +189,7 @@ export class WebhookResolver {
   @RequiresPermission('partners:read')
   @Query(() => [String], { description: 'The types of events that an endpoint can ask for.' })
   webhookEventTypes(): readonly string[] {
-    return eventTypeNames;
+    return webhookEventTypes;
   }
 
   @RequiresPermission('partners:read')

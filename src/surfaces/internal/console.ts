@@ -4,7 +4,7 @@ import { WebBundle, webPolicy } from '../pages/web-bundle.ts';
 import { continuePage, pagePolicy } from './page.ts';
 import { staffCaller } from './staff-caller.ts';
 
-export interface ConsoleOptions {
+interface ConsoleOptions {
   readonly authenticator: StaffAuthenticator;
   /** INTERNAL_PUBLIC_URL. */
   readonly publicUrl: string | null;

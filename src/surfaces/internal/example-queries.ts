@@ -1,5 +1,5 @@
 /** A query that the playground opens in a tab named after its operation. */
-export interface ExampleQuery {
+interface ExampleQuery {
   readonly query: string;
   /** Variables as JSON. */
   readonly variables?: string;

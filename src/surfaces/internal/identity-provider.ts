@@ -12,7 +12,7 @@ const knownForMs = 3_600_000;
 export const callbackPath = '/sign-in/oidc/callback';
 
 /** The person that the identity provider authenticated. */
-export interface Identity {
+interface Identity {
   readonly email: string | null;
   readonly isVerified: boolean;
   /** Null when the provider identifies no person. */

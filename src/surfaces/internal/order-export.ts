@@ -6,8 +6,8 @@ import { isPermitted, permissions } from '../../accounts/staff/permissions.ts';
 import type { StaffAuthenticator, StaffCaller } from '../../accounts/staff/staff-authenticator.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import { addressKeys, addressPrefix } from '../../base/limits/client-address.ts';
-import type { Limiter } from '../../base/limits/limiter.ts';
+import { addressPrefix } from '../../base/limits/client-address.ts';
+import { addressBuckets, type Limiter } from '../../base/limits/limiter.ts';
 import { errorMembers, type Log } from '../../base/log.ts';
 import type { Config } from '../../config/settings.ts';
 import { filterOfAddress } from '../../orders/read/order-address.ts';
@@ -18,7 +18,7 @@ import { isSameOrigin, staffCaller } from './staff-caller.ts';
 const filesPerMin = 10;
 const scope = { kind: 'staff' } as const;
 
-export interface OrderExportOptions {
+interface OrderExportOptions {
   readonly authenticator: StaffAuthenticator;
   readonly limiter: Limiter;
   readonly clock: Clock;
@@ -84,9 +84,8 @@ async function permittedCaller(req: Request, clientAddress: string, options: Ord
   const { authenticator, limiter, config } = options;
   const caller = await staffCaller(req, authenticator);
   if (!caller) {
-    const { host } = addressKeys(clientAddress);
-    const limit = config.RATE_LIMIT_SIGN_IN_PER_MIN;
-    refuseOver(await limiter.consume({ bucket: 'signin', key: host, limit }), 'too many failed sign-ins');
+    const failures = addressBuckets('signin', clientAddress, config.RATE_LIMIT_SIGN_IN_PER_MIN);
+    refuseOver(await limiter.consume(...failures), 'too many failed sign-ins');
     throw new AppError('unauthorized', 'sign in at /sign-in, or send a staff token: Authorization: Bearer xs_...');
   }
   if (caller.via === 'session' && !isSameOrigin(req, config.INTERNAL_PUBLIC_URL)) {

@@ -6,7 +6,7 @@ import { healthChecks } from './health.ts';
 import { type MetricsSources, metricsPage } from './metrics.ts';
 import type { StaffAppDependencies } from './staff-app.ts';
 
-export interface InternalDependencies extends StaffAppDependencies, MetricsSources {
+interface InternalDependencies extends StaffAppDependencies, MetricsSources {
   readonly isDraining: () => boolean;
 }
 

@@ -2,7 +2,7 @@ import type { StaffCaller } from '../../accounts/staff/staff-authenticator.ts';
 import type { IdentityProvider } from './identity-provider.ts';
 import { escapeHtml, page } from './page.ts';
 
-export interface SignInView {
+interface SignInView {
   readonly provider: IdentityProvider | null;
   /** Whether coins of value move here. */
   readonly areOfValue: boolean;

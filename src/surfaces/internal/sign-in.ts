@@ -4,8 +4,8 @@ import type { StaffAuthenticator } from '../../accounts/staff/staff-authenticato
 import { isEnrolmentCode, type StaffService } from '../../accounts/staff/staff-service.ts';
 import { maxSessionMs, type StaffSessions, type StartedSession } from '../../accounts/staff/staff-sessions.ts';
 import { AppError } from '../../base/errors.ts';
-import { addressKeys, addressPrefix, isLoopback } from '../../base/limits/client-address.ts';
-import type { Limiter } from '../../base/limits/limiter.ts';
+import { addressPrefix, isLoopback } from '../../base/limits/client-address.ts';
+import { addressBuckets, type Limiter, type Verdict } from '../../base/limits/limiter.ts';
 import { errorMembers, type Log } from '../../base/log.ts';
 import type { Config } from '../../config/settings.ts';
 import { logFailure, toAppError } from './error-handler.ts';
@@ -17,8 +17,10 @@ import { isSameOrigin, sessionCookie, staffCaller } from './staff-caller.ts';
 /** Binds a sign-in at the identity provider to the browser that began it. */
 const underWayCookie = '__Host-staff-sign-in';
 const underWayMs = 10 * 60_000;
+/** Attempts of an address that are looked up, for each wrong one that its limit allows. */
+const attemptsPerFailure = 10;
 
-export interface SignInDependencies {
+interface SignInDependencies {
   readonly config: Config;
   readonly log: Log;
   readonly limiter: Limiter;
@@ -98,10 +100,8 @@ class SignIn {
     }
     const started = await sessions.signIn(token.trim());
     if (!started) {
-      throw new AppError(
-        'unauthorized',
-        'this token is not valid: mistyped, replaced or revoked; ask an admin for a new one',
-      );
+      const detail = 'this token is not valid: mistyped, replaced or revoked; ask an admin for a new one';
+      return this.#refuseGuess(res, detail);
     }
     this.#setSession(res, started);
     if (isForm(req)) res.redirect(303, returnTo);
@@ -199,7 +199,7 @@ class SignIn {
     const request = { requestId, ip: addressPrefix(clientAddress) };
     const enrolled = await sessions.enrol(code, members, request);
     if (!enrolled) {
-      throw new AppError('unauthorized', 'this enrolment code is unknown, used or expired; ask an admin for a new one');
+      return this.#refuseGuess(res, 'this enrolment code is unknown, used or expired; ask an admin for a new one');
     }
     this.#setSession(res, enrolled);
     const { member, token } = enrolled;
@@ -207,15 +207,24 @@ class SignIn {
     else res.json({ email: member.email, role: member.role, token });
   }
 
-  /** Counts the attempt before any lookup, so that a flood of guesses costs no statements. */
+  /** Counts the attempt before any lookup, so that guesses cost a bounded number of statements. */
   async #countAttempt({ locals: { clientAddress } }: Response): Promise<void> {
     const { config, limiter } = this.#dependencies;
-    const { host } = addressKeys(clientAddress);
-    const verdict = await limiter.consume({ bucket: 'signin', key: host, limit: config.RATE_LIMIT_SIGN_IN_PER_MIN });
-    if (verdict.allowed) return;
-    const seconds = Math.max(1, Math.ceil(verdict.resetMs / 1000));
-    const detail = `too many attempts to sign in; retry in ${seconds} seconds`;
-    throw new AppError('rate_limited', detail, { retryAfterSec: seconds });
+    const limit = config.RATE_LIMIT_SIGN_IN_PER_MIN * attemptsPerFailure;
+    refuseOver(await limiter.consume(...addressBuckets('lookup', clientAddress, limit, 'staff:')));
+  }
+
+  /**
+   * Counts a wrong token or code. Over the limit only further wrong ones are refused, so that a
+   * guesser locks out no member behind the same address.
+   *
+   * @throws AppError rate_limited, or else unauthorized with the detail
+   */
+  async #refuseGuess({ locals: { clientAddress } }: Response, detail: string): Promise<never> {
+    const { config, limiter } = this.#dependencies;
+    const limit = config.RATE_LIMIT_SIGN_IN_PER_MIN;
+    refuseOver(await limiter.consume(...addressBuckets('signin', clientAddress, limit)));
+    throw new AppError('unauthorized', detail);
   }
 
   #requireProvider(): IdentityProvider {
@@ -247,6 +256,14 @@ class SignIn {
 
 function cookieOptions(sameSite: 'strict' | 'lax'): CookieOptions {
   return { path: '/', httpOnly: true, secure: true, sameSite };
+}
+
+/** @throws AppError rate_limited */
+function refuseOver({ allowed, resetMs }: Verdict): void {
+  if (allowed) return;
+  const seconds = Math.max(1, Math.ceil(resetMs / 1000));
+  const detail = `too many attempts to sign in; retry in ${seconds} seconds`;
+  throw new AppError('rate_limited', detail, { retryAfterSec: seconds });
 }
 
 function isForm(req: Request): boolean {

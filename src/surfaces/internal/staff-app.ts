@@ -18,7 +18,7 @@ import { requestContext } from './request-context.ts';
 import { signInRouter } from './sign-in.ts';
 
 /** The services behind the staff pages and the staff API. */
-export interface StaffServices {
+interface StaffServices {
   readonly limiter: Limiter;
   readonly authenticator: StaffAuthenticator;
   readonly sessions: StaffSessions;

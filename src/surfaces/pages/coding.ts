@@ -1,8 +1,10 @@
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
 
 /** The codings that bytes are kept in, the smallest first. */
-export const codings = ['br', 'gzip'] as const;
+const codings = ['br', 'gzip'] as const;
 export type Coding = (typeof codings)[number];
 
 /** The coding for each `Accept-Encoding` that clients have sent. There are few. */
@@ -19,3 +21,15 @@ export function codingFor(accepted: string | undefined): Coding | 'identity' {
   if (accepted.length <= 100) chosen.set(accepted, coding);
   return coding;
 }
+
+/** Brotli's best quality takes seconds for a large file, and saves a few percent. */
+const brotliQuality = { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } };
+
+/** Compresses bytes without blocking the event loop. */
+export const compressors: Readonly<Record<Coding, (bytes: Buffer) => Promise<Buffer>>> = {
+  br: (bytes) => promisify(brotliCompress)(bytes, brotliQuality),
+  gzip: promisify<Buffer, Buffer>(gzip),
+};
+
+/** Bytes below this size fit one packet anyway. */
+export const leastBytes = 1_024;

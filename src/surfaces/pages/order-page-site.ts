@@ -7,14 +7,14 @@ import { type AssetPaths, noticeHtml, orderHtml } from './page-html.ts';
 import { type Links, pageView } from './page-view.ts';
 
 /** A page as it is answered. */
-export interface PageAnswer {
+interface PageAnswer {
   readonly status: number;
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /** A file of the pages. `path` names its content. */
-export interface PageFile {
+interface PageFile {
   readonly path: string;
   readonly type: string;
   readonly content: string;
@@ -24,7 +24,7 @@ const styleFile = file('css', 'text/css', pageStyle);
 const scriptFile = file('js', 'text/javascript', pageScript);
 const assets: AssetPaths = { style: styleFile.path, script: scriptFile.path };
 
-/** The name of each file of the pages: of this version, and of others that run beside it. */
+/** The name of each file of the pages: of this version, and of others that run concurrently. */
 const fileName = /^page-[0-9a-f]{12}\.(css|js)$/;
 
 /**

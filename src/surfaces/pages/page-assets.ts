@@ -48,7 +48,7 @@ header,.now,.stopped{font-weight:700}
 
 /**
  * The script of order pages: the countdown by the server's clock, copying, and reading the page
- * anew. It uses no sink of Trusted Types: the browser itself parses the answer. Served compressed,
+ * again. It uses no sink of Trusted Types: the browser itself parses the answer. Served compressed,
  * below 1 kB.
  */
 export const pageScript = `(d=>{

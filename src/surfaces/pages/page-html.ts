@@ -102,7 +102,7 @@ function countdown({ secondsLeft, expiresAt }: Payment): string {
 `;
 }
 
-/** The tag stands before the code: who scans first and reads later would pay without it. */
+/** The tag comes before the code: a user who scans first and reads later would pay without it. */
 function paymentHtml({ amount, coin, network, address, tag, uri, opensWallet }: Payment): string {
   const memo = tag
     ? `<div class="say warn memo"><h2>Enter this ${text(tag.name)} in your wallet</h2>
@@ -133,7 +133,7 @@ function copy(value: string, what: string): string {
 
 const border = 4;
 
-/** A QR code as an image of its own, black on white with a border of four modules in any theme. */
+/** A QR code as a separate image, black on white with a border of four modules in any theme. */
 function qrCode(content: string): string {
   const { data, size } = encode(content, { ecc: 'M', border });
   const rows = data.map((row, y) => {

@@ -11,7 +11,7 @@ export interface Links {
 }
 
 /** How a page looks at a glance. */
-export type Tone = 'wait' | 'work' | 'good' | 'warn' | 'bad';
+type Tone = 'wait' | 'work' | 'good' | 'warn' | 'bad';
 
 /** What the user pays, and how. Amounts are plain decimal text. */
 export interface Payment {

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { AppError } from '../../base/errors.ts';
 import { type Coding, codingFor } from './coding.ts';
 
-/** The surfaces that tools/build-web.js bundles, each to its folder of web/dist. */
-export type Surface = 'console' | 'cabinet';
+/** The surfaces that tools/build-web.js builds, each to its folder of web/dist. */
+export type Surface = 'console' | 'cabinet' | 'playground';
 
 const folderOf = (surface: Surface): string => fileURLToPath(new URL(`../../../web/dist/${surface}`, import.meta.url));
 
@@ -23,7 +23,7 @@ interface WebFile {
 }
 
 /** A file in the form that a browser reads best. */
-export interface SentFile {
+interface SentFile {
   readonly headers: Readonly<Record<string, string>>;
   readonly content: Buffer;
 }
@@ -110,7 +110,7 @@ function readFiles(folder: string): Map<string, WebFile> {
 }
 
 /**
- * The content security policy of a surface: files and requests of its own origin only, and no HTML
+ * The content security policy of a surface: files and requests of the same origin only, and no HTML
  * from text.
  *
  * @param sources further sources of connections, each after a space.

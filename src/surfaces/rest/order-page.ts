@@ -1,5 +1,5 @@
 import { AppError } from '../../base/errors.ts';
-import type { PartnerLanes } from '../../base/limits/partner-lanes.ts';
+import type { PartnerQueues } from '../../base/limits/partner-queues.ts';
 import { errorMembers, type Log } from '../../base/log.ts';
 import { type OrderPageSite, pageFile, pageHeaders, pageUnavailable, tooManyPages } from '../pages/order-page-site.ts';
 import type { Answer } from './api/answer.ts';
@@ -24,7 +24,7 @@ const requested = new Map<string, CachedBytes>();
 export function orderPages(
   site: OrderPageSite,
   rateLimit: RateLimit,
-  lanes: PartnerLanes,
+  queues: PartnerQueues,
   log: Log,
 ): (call: Call) => Promise<Answer> {
   return async (call) => {
@@ -38,7 +38,7 @@ export function orderPages(
     const file = fileAnswer(call);
     if (file) return file;
     try {
-      return { ...(await lanes.work(turnOf(call), () => site.page(call.path))), type: htmlType };
+      return { ...(await queues.work(turnOf(call), () => site.page(call.path))), type: htmlType };
     } catch (error) {
       if (error instanceof AppError && error.kind === 'rate_limited') return tooMany(call, error.extras.retryAfterSec);
       call.errorCode = 'unavailable';

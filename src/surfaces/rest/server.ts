@@ -5,7 +5,7 @@ import type { RefusalCounter } from '../../accounts/partners/key-refusals.ts';
 import { AppError } from '../../base/errors.ts';
 import { addressPrefix, addressReader, unknownClientWarning } from '../../base/limits/client-address.ts';
 import type { Limiter } from '../../base/limits/limiter.ts';
-import type { PartnerLanes } from '../../base/limits/partner-lanes.ts';
+import type { PartnerQueues } from '../../base/limits/partner-queues.ts';
 import { errorMembers, type Log } from '../../base/log.ts';
 import type { ProcessMetrics } from '../../base/telemetry/process-metrics.ts';
 import { isTracing, span } from '../../base/telemetry/tracing.ts';
@@ -31,6 +31,7 @@ import type { CabinetServices } from './cabinet/cabinet-parts.ts';
 import { orderPages } from './order-page.ts';
 import { listAssetsHandler } from './partner/assets.ts';
 import { invalidKey, presentedKey } from './partner/authenticate.ts';
+import { type CommissionParts, commissionHandlers } from './partner/commission.ts';
 import { apiRoot, sharedContract } from './partner/contract.ts';
 import { getCoinIconHandler, listCurrenciesHandler } from './partner/currencies.ts';
 import { getDocumentHandler } from './partner/docs.ts';
@@ -38,13 +39,13 @@ import { type EventParts, listEventsHandler, streamEventsHandler } from './partn
 import type { Handlers, Refusals } from './partner/handler.ts';
 import { NearbyRows, operationRows } from './partner/operations.ts';
 import {
+  actOnOrderHandler,
   cancelOrderHandler,
   changeOrderHandler,
   renewOrderPageHandler,
   revokeOrderPageHandler,
   setRefundAddressHandler,
 } from './partner/order-changes.ts';
-import { actOnOrderHandler } from './partner/order-choices.ts';
 import { getOrderDetailsHandler, listOrderEventsHandler, listOrdersHandler } from './partner/order-lists.ts';
 import { createOrderHandler, createOrderRefusal, getOrderHandler } from './partner/orders.ts';
 import { listPairsHandler, listPairsRefusal } from './partner/pairs.ts';
@@ -62,9 +63,9 @@ import {
 } from './partner/validations.ts';
 import { type WebhookParts, webhookHandlers } from './partner/webhooks.ts';
 
-export interface RestDependencies extends WebhookParts, SandboxParts {
+interface RestDependencies extends WebhookParts, SandboxParts, CommissionParts {
   /** The turns of partners at the connections of requests. */
-  readonly lanes: PartnerLanes;
+  readonly queues: PartnerQueues;
   readonly config: Config;
   readonly log: Log;
   readonly limiter: Limiter;
@@ -96,60 +97,20 @@ export interface RestDependencies extends WebhookParts, SandboxParts {
  * the one error answer.
  */
 export async function createRestListener(dependencies: RestDependencies): Promise<RequestListener> {
-  const { config, log, limiter, authenticator, catalogue, assets, metrics, refusals } = dependencies;
-  const { rates, quotes, creation, addressChecks, orderReads, orderService, lanes } = dependencies;
-  const document = sharedContract();
-  const eventParts = eventPartsOf(dependencies);
-  const acting = actingForKeys(lanes);
-  const handlers: Handlers = {
-    listCurrencies: listCurrenciesHandler(catalogue),
-    getCoinIcon: getCoinIconHandler(catalogue),
-    getRate: getRateHandler(rates),
-    createQuote: createQuoteHandler(quotes),
-    getQuote: getQuoteHandler(quotes, creation),
-    listAssets: listAssetsHandler(catalogue, assets),
-    listPairs: listPairsHandler({ catalogue, assets, rates }),
-    validateAddress: validateAddressHandler(addressChecks),
-    validateOrder: validateOrderHandler(creation),
-    createOrder: createOrderHandler(creation),
-    getOrder: getOrderHandler(orderReads),
-    listOrders: listOrdersHandler(orderReads),
-    getOrderDetails: getOrderDetailsHandler(orderReads),
-    listOrderEvents: listOrderEventsHandler(orderReads),
-    changeOrder: changeOrderHandler(orderService, orderReads),
-    setRefundAddress: setRefundAddressHandler(orderService, orderReads),
-    actOnOrder: actOnOrderHandler(orderService, orderReads, acting),
-    cancelOrder: cancelOrderHandler(orderService, orderReads),
-    renewOrderPage: renewOrderPageHandler(orderService, orderReads),
-    revokeOrderPage: revokeOrderPageHandler(orderService, orderReads),
-    listEvents: listEventsHandler(eventParts),
-    streamEvents: streamEventsHandler(eventParts, dependencies.streamTimes),
-    ...webhookHandlers(dependencies, acting),
-    ...sandboxHandlers(dependencies),
-    getPublicStatus: getPublicStatusHandler(orderReads),
-    getDocument: getDocumentHandler(document),
-  };
-  const bodyRefusals: Refusals = {
-    createOrder: createOrderRefusal(creation),
-    createQuote: createQuoteRefusal(quotes),
-    validateOrder: validateOrderRefusal(creation),
-    validateAddress: validateAddressRefusal(addressChecks),
-    getRate: getRateRefusal(rates),
-    listPairs: listPairsRefusal(rates),
-  };
+  const { config, log, limiter, authenticator, queues, metrics, refusals } = dependencies;
   const rateLimit = new RateLimit(config, limiter, authenticator);
   const api = await openApi({
-    document,
+    document: sharedContract(),
     root: apiRoot,
     ignoreTrailingSlashes: true,
     absent: dependencies.sandbox === null ? [sandboxPaths] : [],
-    door: (shapes) => new PartnerDoor(rateLimit, lanes, new NearbyRows(shapes)),
-    handlers,
-    refusals: bodyRefusals,
+    door: (shapes) => new PartnerDoor(rateLimit, queues, new NearbyRows(shapes)),
+    handlers: handlersOf(dependencies),
+    refusals: bodyRefusalsOf(dependencies),
     toAnswer,
     checksAnswers: dependencies.checksAnswers,
   });
-  const pageAnswer = orderPages(dependencies.orderPageSite, rateLimit, lanes, log);
+  const pageAnswer = orderPages(dependencies.orderPageSite, rateLimit, queues, log);
   const cabinet = await openCabinet(dependencies);
   const clientOf = clientReader(addressReader(config.TRUSTED_PROXIES, unknownClientWarning(log)));
   const warnOfProxy = proxyWarning(log);
@@ -181,9 +142,57 @@ export async function createRestListener(dependencies: RestDependencies): Promis
   };
 }
 
-function eventPartsOf({ events, feedWatch, eventWaits, authenticator, lanes, log }: RestDependencies): EventParts {
+/** The handler of each operation of the partner contract. */
+function handlersOf(dependencies: RestDependencies): Handlers {
+  const { catalogue, assets, rates, quotes, creation, addressChecks, orderReads, orderService } = dependencies;
+  const eventParts = eventPartsOf(dependencies);
+  const acting = actingForKeys(dependencies.queues);
   return {
-    read: (partnerId, request) => lanes.work(partnerId, () => events.read(partnerId, request)),
+    listCurrencies: listCurrenciesHandler(catalogue),
+    getCoinIcon: getCoinIconHandler(catalogue),
+    getRate: getRateHandler(rates),
+    createQuote: createQuoteHandler(quotes),
+    getQuote: getQuoteHandler(quotes, creation),
+    listAssets: listAssetsHandler(catalogue, assets),
+    listPairs: listPairsHandler({ catalogue, assets, rates }),
+    validateAddress: validateAddressHandler(addressChecks),
+    validateOrder: validateOrderHandler(creation),
+    createOrder: createOrderHandler(creation),
+    getOrder: getOrderHandler(orderReads),
+    listOrders: listOrdersHandler(orderReads),
+    getOrderDetails: getOrderDetailsHandler(orderReads),
+    listOrderEvents: listOrderEventsHandler(orderReads),
+    changeOrder: changeOrderHandler(orderService, orderReads),
+    setRefundAddress: setRefundAddressHandler(orderService, orderReads),
+    actOnOrder: actOnOrderHandler(orderService, orderReads, acting),
+    cancelOrder: cancelOrderHandler(orderService, orderReads),
+    renewOrderPage: renewOrderPageHandler(orderService, orderReads),
+    revokeOrderPage: revokeOrderPageHandler(orderService, orderReads),
+    listEvents: listEventsHandler(eventParts),
+    streamEvents: streamEventsHandler(eventParts, dependencies.streamTimes),
+    ...webhookHandlers(dependencies, acting),
+    ...commissionHandlers(dependencies, acting),
+    ...sandboxHandlers(dependencies),
+    getPublicStatus: getPublicStatusHandler(orderReads),
+    getDocument: getDocumentHandler(sharedContract()),
+  };
+}
+
+/** What operations find wrong in a request whose body the contract refuses. */
+function bodyRefusalsOf({ creation, quotes, addressChecks, rates }: RestDependencies): Refusals {
+  return {
+    createOrder: createOrderRefusal(creation),
+    createQuote: createQuoteRefusal(quotes),
+    validateOrder: validateOrderRefusal(creation),
+    validateAddress: validateAddressRefusal(addressChecks),
+    getRate: getRateRefusal(rates),
+    listPairs: listPairsRefusal(rates),
+  };
+}
+
+function eventPartsOf({ events, feedWatch, eventWaits, authenticator, queues, log }: RestDependencies): EventParts {
+  return {
+    read: (partnerId, request) => queues.work(partnerId, () => events.read(partnerId, request)),
     watch: feedWatch,
     waits: eventWaits,
     recheck: async (call) => {

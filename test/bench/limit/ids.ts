@@ -3,7 +3,7 @@ import { randomFillSync } from 'node:crypto';
 const pool = Buffer.alloc(8_192);
 let used = pool.length;
 
-/** The place of so many fresh random bytes in the pool. */
+/** The place of this many fresh random bytes in the pool. */
 function take(length: number): number {
   if (used + length > pool.length) {
     randomFillSync(pool);

@@ -7,12 +7,12 @@ import { unserved } from './dust-sender.ts';
 
 /** What its orders do. */
 const kinds = { 'burnt payout': 3, 'burnt refunds': 3, 'reverted payout': 2, honest: 2 } as const;
-/** Deposits whose refunds burn, beside the one that is exchanged. */
+/** Deposits whose refunds burn, in addition to the one that is exchanged. */
 const smallDeposits = 5;
 
 /**
- * Gives contracts as addresses: some burn all the gas they get, some take nothing. Beside it honest
- * users are paid in the same coin, and must not wait behind it.
+ * Gives contracts as addresses: some burn all the gas they get, some take nothing. Next to it
+ * honest users are paid in the same coin, and must not wait behind it.
  */
 class GasBurner implements Actor {
   readonly honest: MadeOrder[] = [];

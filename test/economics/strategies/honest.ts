@@ -9,7 +9,7 @@ export class HonestUsers implements Actor {
   readonly #accounts: readonly Account[];
   readonly #arrivals: Arrivals;
   readonly #diary: Diary;
-  /** Told of each order before it is paid. */
+  /** Called with each order before it is paid. */
   readonly #onOrder: (order: MadeOrder) => Promise<void>;
 
   constructor(

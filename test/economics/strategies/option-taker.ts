@@ -253,7 +253,7 @@ function dailyUsd(config: Config): number {
 const manyPartners = { ...widePayouts, VENUE_LOSS_LIMIT_USD: '1000000000', MAX_FIXED_ALL_USD: '9000000000' };
 /** Orders of a partner in a day: fewer are larger, and cost the same. */
 const perDay = 40;
-/** Partners of so many orders: more of them make a run shorter, and each has caps of its own. */
+/** Partners of this many orders: more of them make a run shorter, and each has its own caps. */
 export const partnersOf = (orders: number): number => Math.max(3, Math.ceil(orders / 1_000));
 
 export const optionTaker: Strategy = {

@@ -4,7 +4,7 @@ import { type Actor, Arrivals, anyPair, Diary, type Strategy, usualAmount } from
 import type { World } from '../world.ts';
 import type { UserCounts } from './honest.ts';
 
-/** What a farmer pays beside what was agreed, or in its place. */
+/** What a farmer pays in addition to what was agreed, or in its place. */
 const crops = {
   'too much': 3,
   'far too much': 1,
@@ -16,7 +16,7 @@ const crops = {
 } as const;
 type Crop = keyof typeof crops;
 
-/** So many small deposits go to one order. */
+/** This many small deposits go to one order. */
 const smallDeposits = 10;
 
 /** Pays so that as much as possible is sent back, in as many payments as possible. */

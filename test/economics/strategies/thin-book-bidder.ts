@@ -12,7 +12,7 @@ const longestMs = 20_000;
 /**
  * Deepens the book of a coin, sells that coin through the gateway, and takes its bids back before
  * the gateway sells. What is dumped into the thin book is the bidder's gain. The next order comes
- * once the one before is decided.
+ * once the previous one is decided.
  */
 class ThinBookBidder implements Actor {
   readonly #world: World;

@@ -15,7 +15,7 @@ import { childrenOf, connectionsOf } from '../../support/gateway/process-group.t
 import { programEnvironment } from '../../support/gateway/program-environment.ts';
 import { freePort } from '../../support/http/local-server.ts';
 
-// A start takes its time beside other tests, and here one waits for the other.
+// A start is slow while other tests run, and here one waits for the other.
 jest.setTimeout(180_000);
 
 /** An api gateway of several processes, from its sources, as the build may be older. */

@@ -17,6 +17,9 @@ beforeEach(() => {
     write(`web/${surface}/index.html`, '<!doctype html><script type="module" src="/main.js"></script>\n');
     write(`web/${surface}/main.js`, `document.title = '${surface}'; // ${'long '.repeat(500)}\n`);
   }
+  write('web/playground/index.html', '<!doctype html><script src="/playground/graphiql.js"></script>\n');
+  write('web/playground/package.json', '{}');
+  write('web/playground/packaged/graphiql.js', `// ${'long '.repeat(500)}\n`);
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
@@ -25,7 +28,7 @@ function write(path: string, text: string): void {
   writeFileSync(join(root, path), text);
 }
 
-/** Builds in a process of its own. Returns 'built' or 'current'. */
+/** Builds in a separate process. Returns 'built' or 'current'. */
 async function build(): Promise<string> {
   const program = `import { buildWeb } from ${JSON.stringify(tool)}; console.log(await buildWeb(process.argv[1]));`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program, root]);
@@ -51,6 +54,21 @@ describe('the build of the pages', () => {
     expect(existsSync(join(root, 'web/dist/console/index.html'))).toBe(true);
   });
 
+  it('takes the playground as it is, and gives its page the release of its files', async () => {
+    const files = (): string[] => readdirSync(join(root, 'web/dist/playground')).sort();
+    const release = (): string | undefined => {
+      const page = readFileSync(join(root, 'web/dist/playground/index.html'), 'utf8');
+      return /src="\/playground\/graphiql\.js\?release=([\w-]{16})"/.exec(page)?.[1];
+    };
+    await build();
+    expect(files()).toEqual(['addresses.json', 'graphiql.js', 'graphiql.js.br', 'graphiql.js.gz', 'index.html']);
+    const first = release();
+    expect(first).toBeDefined();
+    write('web/playground/packaged/graphiql.js', 'changed();\n');
+    await build();
+    expect(release()).not.toBe(first);
+  });
+
   it('may run several times at once, from nothing and over an older build', async () => {
     for (const title of ['first', 'second']) {
       write('web/console/main.js', `document.title = '${title}';\n`);
@@ -59,7 +77,13 @@ describe('the build of the pages', () => {
       }
       expect(scriptOf('console')).toContain(title);
       expect(await build()).toBe('current');
-      expect(readdirSync(join(root, 'web')).sort()).toEqual(['cabinet', 'console', 'dist', 'vite.config.ts']);
+      expect(readdirSync(join(root, 'web')).sort()).toEqual([
+        'cabinet',
+        'console',
+        'dist',
+        'playground',
+        'vite.config.ts',
+      ]);
     }
   });
 });

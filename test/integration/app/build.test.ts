@@ -34,7 +34,7 @@ function write(path: string, text: string): void {
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 /**
- * Builds in a process of its own. Returns 'built', 'current', or the exit code and what the
+ * Builds in a separate process. Returns 'built', 'current', or the exit code and what the
  * compiler said.
  */
 function build(): string {

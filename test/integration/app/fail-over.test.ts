@@ -52,7 +52,7 @@ describe('a session whose server takes no more writes', () => {
   const three = (sql: string): Promise<unknown[]> =>
     Promise.all([1, 2, 3].map(() => orm.em.fork().execute(`${sql}; select pg_sleep(0.2)`)));
 
-  it('is destroyed by the first refusal, and the idle ones beside it', async () => {
+  it('is destroyed by the first refusal, and the idle ones next to it', async () => {
     await three('set default_transaction_read_only = on');
     expect(pool.idleCount).toBe(3);
     expect(await stateOf(execute(write))).toBe('25006');
@@ -61,7 +61,7 @@ describe('a session whose server takes no more writes', () => {
     expect(pool.totalCount).toBe(3);
   });
 
-  it('stays, and the idle ones beside it, after a request that is malformed itself', async () => {
+  it('stays, and the idle ones next to it, after a request that is malformed itself', async () => {
     await three('select 1');
     const malformed = orm.em.fork().execute('select ?', ['a\0b']);
     expect(await stateOf(malformed)).toBe('08P01');
@@ -90,7 +90,7 @@ describe('a session whose server takes no more writes', () => {
     await expect(execute('select 1')).resolves.toBeDefined();
   });
 
-  it('is destroyed when an administrator ends it, and the idle ones beside it', async () => {
+  it('is destroyed when an administrator ends it, and the idle ones next to it', async () => {
     await three('select 1');
     const [victim] = await orm.em.fork().execute<{ pid: number }[]>('select pg_backend_pid() as pid');
     const held = stateOf(execute('select pg_sleep(60)'));

@@ -55,6 +55,35 @@ const running = new Set<Program>();
 const folders: string[] = [];
 const ports = { PORT: '0', INTERNAL_PORT: '0' };
 
+/** Variables that lead clients of PostgreSQL to another server, or to other settings. */
+const otherServer = {
+  PGHOST: 'db.example.com',
+  PGHOSTADDR: '192.0.2.1',
+  PGPORT: '1',
+  PGUSER: 'other',
+  PGPASSWORD: 'other',
+  PGPASSFILE: '/nonexistent/pgpass',
+  PGDATABASE: 'other',
+  PGSERVICE: 'other',
+  PGSERVICEFILE: '/nonexistent/service',
+  PGDATA: '/nonexistent/data',
+  PGSSLMODE: 'verify-full',
+  PGSSLNEGOTIATION: 'direct',
+  PGSSLROOTCERT: '/nonexistent/root.crt',
+  PGREQUIRESSL: '1',
+  PGGSSENCMODE: 'require',
+  PGCHANNELBINDING: 'require',
+  PGOPTIONS: '-c default_transaction_read_only=on -c search_path=nowhere',
+  PGTZ: 'Asia/Kolkata',
+  PGDATESTYLE: 'German',
+  PGCLIENTENCODING: 'LATIN1',
+  PGCLIENT_ENCODING: 'latin1',
+  PGREPLICATION: 'database',
+  PGTARGETSESSIONATTRS: 'read-only',
+  PGCONNECT_TIMEOUT: '-1',
+  TZ: 'Asia/Kolkata',
+};
+
 async function folder(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'gateway-start-'));
   folders.push(path);
@@ -80,7 +109,7 @@ describe('a first start on nothing', () => {
     const DATA_DIR = await folder();
     const first = gateway({ DATA_DIR });
     const { rest } = await first.ready();
-    // Six pools with a batch each: the other addresses are made beside the first requests.
+    // Six pools with a batch each: the other addresses are made during the first requests.
     expect(first.output).toContain('made 300 deposit addresses');
     expect(first.output.trimEnd().split('\n').at(-1)).toMatch(/^ready rest=\S+\/api\/v1 internal=\S+$/);
     const line = first.output.split('\n').find((text) => text.startsWith('curl ')) ?? '';
@@ -109,6 +138,20 @@ describe('a first start on nothing', () => {
     expect(second.output + second.errors + first.errors).not.toContain(key);
     second.signal('SIGINT');
     expect(await second.ended).toBe(0);
+  });
+
+  it('is the same with variables of PostgreSQL in its shell, and so is the command line', async () => {
+    const DATA_DIR = await folder();
+    const shell = { DATA_DIR, ...otherServer };
+    for (const _start of ['first', 'second']) {
+      const program = gateway(shell);
+      await program.ready();
+      expect(await cli(shell, 'db', 'status', '--json')).toMatchObject({ code: 0, errors: '' });
+      program.signal('SIGTERM');
+      expect(await program.ended).toBe(0);
+      expect(program.errors).toBe('');
+    }
+    expect(await cli(shell, 'db', 'status', '--json')).toMatchObject({ code: 0, errors: '' });
   });
 
   it('is not blocked by a gateway that was killed', async () => {
@@ -349,7 +392,7 @@ describe('the command line', () => {
       return JSON.parse(output);
     };
 
-  it('works beside a running gateway, with one JSON object on standard output', async () => {
+  it('works while a gateway runs, with one JSON object on standard output', async () => {
     const DATA_DIR = await folder();
     const program = gateway({ DATA_DIR });
     const { rest } = await program.ready();

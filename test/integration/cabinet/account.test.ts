@@ -1,12 +1,10 @@
-import type { MikroORM } from '@mikro-orm/postgresql';
-import { hasRight, memberRoles, operationRows } from '../../../src/accounts/members/rights.ts';
+import { hasRight, type MemberOperation, memberRoles, operationRows } from '../../../src/accounts/members/rights.ts';
 import { RefusalCounter } from '../../../src/accounts/partners/key-refusals.ts';
 import { cabinetPeople } from '../../../src/app/services.ts';
 import { Big } from '../../../src/base/money.ts';
 import { OrderStats } from '../../../src/operations/order-stats.ts';
-import { cell } from '../../../src/orders/read/csv.ts';
+import { cell, csvLine } from '../../../src/orders/read/csv.ts';
 import { limitNames } from '../../../src/surfaces/rest/cabinet/own-limits.ts';
-import { Statements } from '../../../src/surfaces/rest/cabinet/statements.ts';
 import { limitGroups } from '../../../web/cabinet/limits.ts';
 import { CabinetClient, cabinetOrigin, cabinetSettings, memberPaths } from '../../support/cabinet/cabinet-client.ts';
 import { feedCatchesUp } from '../../support/gateway/orders.ts';
@@ -171,7 +169,7 @@ describe('keys', () => {
 describe('orders', () => {
   let made: MadeOrder;
   beforeAll(async () => {
-    made = await gateway.order({ external_id: 'basket-1', metadata: { basket: '1' } });
+    made = await gateway.order({ external_id: 'basket-1', metadata: { basket: '1' }, markup_bps: 50 });
     await gateway.deposit(made, { amount: more(made.amountFrom) });
     for (let i = 0; i < 8; i++) {
       await gateway.tick();
@@ -342,82 +340,19 @@ describe('orders', () => {
   });
 
   it('are in the statement of their month, and in its CSV', async () => {
-    const { data: months } = await owner.done('GET', '/statements');
-    expect(months).toMatchObject([{ orders: 1 }]);
+    const { data: months } = await owner.done('GET', '/partner/statements');
+    expect(months).toMatchObject([{ state: 'open', orders: 1 }]);
     const { month } = months[0];
-    const { data } = await owner.done('GET', `/statements/${month}`);
-    expect(data).toMatchObject([{ order_id: made.id, external_id: 'basket-1', amount_from: more(made.amountFrom) }]);
-    const csv = await owner.call('GET', `/statements/${month}/csv`);
-    expect(csv.headers.get('content-disposition')).toContain(`statement-${month}.csv`);
+    expect(await owner.done('GET', `/partner/statements/${month}`)).toEqual(months[0]);
+    const { data } = await owner.done('GET', `/partner/commission/entries?month=${month}`);
+    expect(data).toMatchObject([{ order_id: made.id, external_id: 'basket-1' }]);
+    const csv = await owner.call('GET', `/partner/statements/${month}?format=csv`);
+    expect(csv.headers.get('content-disposition')).toContain(`commission-${month}.csv`);
     const lines = csv.text.split('\r\n');
     expect(lines).toHaveLength(3);
-    expect(lines[1]?.split(',')).toEqual(Object.values(data[0]).map((value) => value ?? ''));
-    expect((await stranger.done('GET', `/statements/${month}`)).data).toEqual([]);
-    expect((await owner.call('GET', '/statements/2026-13')).status).toBe(422);
-  });
-
-  it('are in the statement of the month in which they completed, however old they are', async () => {
-    const { data: before } = await owner.done('GET', '/statements');
-    const created = 'update exchange_order set created_at = created_at + $2::interval where id = $1';
-    await gateway.query(created, [made.id, '-400 days']);
-    expect((await owner.done('GET', '/statements')).data).toEqual(before);
-    const { month, data } = await owner.done('GET', `/statements/${before[0].month}`);
-    expect(month).toEqual(before[0]);
-    expect(data).toMatchObject([{ order_id: made.id }]);
-    await gateway.query(created, [made.id, '400 days']);
-  });
-
-  it('are in one page of a statement each', async () => {
-    // An order that completes in the same moment, and one in the next.
-    const others = await Promise.all([gateway.order(), gateway.order()]);
-    const copied = (table: string, columns: string, values: string): string =>
-      `insert into ${table} (order_id, ${columns}) select $2, ${values} from ${table} where order_id = $1`;
-    const columns =
-      'venue, state, coin_from, network_from, coin_to, network_to, amount_from, amount_to, service_fee, network_fee, min_bought, bought, price_from, price_to, created_at';
-    const completion = 'partner_id, seq, at, from_status, to_status, cause, actor';
-    for (const [index, { id }] of others.entries()) {
-      await gateway.query(copied('trade', columns, columns), [made.id, id]);
-      // Without the rules of an order's life.
-      const at = `at + '${index} milliseconds'::interval`;
-      await gateway.query(
-        `do $$ begin
-           set local session_replication_role = replica;
-           ${copied('order_event', completion, completion.replace('at,', `${at},`))
-             .replace('where', "where to_status = 'completed' and from_status <> 'completed' and")
-             .replaceAll('$1', `'${made.id}'`)
-             .replaceAll('$2', `'${id}'`)};
-         end $$`,
-      );
-    }
-    const { data: months } = await owner.done('GET', '/statements');
-    const ids: string[] = [];
-    for (let cursor = ''; ; ) {
-      const page = await owner.done('GET', `/statements/${months[0].month}?limit=1${cursor}`);
-      expect(page.data).toHaveLength(1);
-      ids.push(page.data[0].order_id);
-      if (page.next_cursor === null) break;
-      cursor = `&cursor=${page.next_cursor}`;
-    }
-    expect(ids).toHaveLength(3);
-    expect(ids).toEqual(expect.arrayContaining([made.id, ...others.map(({ id }) => id)]));
-    expect(ids[2]).toBe(others[1]?.id);
-  });
-
-  it('are found for a statement by the index of completions', async () => {
-    const em = gateway.app.orm.em.fork();
-    await em.transactional(async (tx) => {
-      // What a plan for a table of any size looks like.
-      await tx.execute('set local enable_seqscan = off');
-      const explaining = {
-        em: { fork: () => ({ execute: (sql: string, values: unknown[]) => tx.execute(`explain ${sql}`, values) }) },
-      };
-      const statements = new Statements(explaining as unknown as MikroORM);
-      for (const after of [null, made.id]) {
-        const plan = JSON.stringify(await statements.entries(partnerId, '2026-01', { limit: 10, after }));
-        expect(plan).toMatch(/Index (Only )?Scan using order_event_completed on order_event e/);
-        expect(plan).not.toContain('Seq Scan');
-      }
-    });
+    expect(lines[1]).toContain(data[0].id);
+    expect((await stranger.call('GET', `/partner/statements/${month}`)).status).toBe(404);
+    expect((await owner.call('GET', '/partner/statements/2026-13')).status).toBe(404);
   });
 });
 
@@ -439,6 +374,10 @@ it.each([
   [null, ''],
 ])('a cell of %j is %j in CSV', (value, written) => {
   expect(cell(value)).toBe(written);
+});
+
+it('a number of the gateway stays one in CSV, also below zero', () => {
+  expect(csvLine([{ decimal: '-2' }, '-2', null])).toBe("-2,'-2,\r\n");
 });
 
 /** Sends all webhooks that wait. */
@@ -597,14 +536,73 @@ describe('rights', () => {
   });
 });
 
+describe('a request that is repeated with its Idempotency-Key', () => {
+  /** Sends the same request again, each time with another confirmation. */
+  const repeat = async (operation: MemberOperation, path: string, body: unknown, key: string) => {
+    const headers = await owner.confirmed(operation, 'POST', path, body);
+    const call = { headers: { ...headers, 'Idempotency-Key': key }, ...(body === undefined ? {} : { body }) };
+    return owner.call('POST', path, call);
+  };
+  const audited = async (operation: string): Promise<number> => {
+    const { data } = await owner.done('GET', '/audit?limit=100');
+    return data.filter((one: { operation: string }) => one.operation === operation).length;
+  };
+
+  it('makes no second key or invitation, and shows no secret again', async () => {
+    const issued = (await owner.sure('issueKey', 'POST', '/keys', { label: 'Old', scopes: ['orders:read'] })).json;
+    const other = await member('viewer');
+    const { member: lost } = await other.done('GET', '/session');
+    const rows: [MemberOperation, string, unknown, 'secret' | 'link'][] = [
+      ['issueKey', '/keys', { label: 'Twice', scopes: ['orders:read'] }, 'secret'],
+      ['rollKey', `/keys/${issued.key.key_id}/roll`, { old_key_hours: 1 }, 'secret'],
+      ['invite', '/invitations', { name: 'Twice', role: 'viewer' }, 'link'],
+      ['recoverMember', `/members/${lost.id}/recovery`, undefined, 'link'],
+    ];
+    for (const [operation, path, body, secret] of rows) {
+      const before = await audited(operation);
+      const first = await repeat(operation, path, body, `once-${operation}`);
+      const second = await repeat(operation, path, body, `once-${operation}`);
+      expect([operation, first.status, second.status]).toEqual([operation, 200, 200]);
+      expect(first.json[secret]).toEqual(expect.any(String));
+      expect(second.json).toEqual({ ...first.json, [secret]: null });
+      const replayed = [first, second].map(({ headers }) => headers.get('idempotent-replayed'));
+      expect(replayed).toEqual([null, 'true']);
+      expect(await audited(operation)).toBe(before + 1);
+      const [, whole = ''] = String(first.json[secret]).split(/[.#]/);
+      const stored = await gateway.query('select 1 from idempotency_key where position($1 in body) > 0', [whole]);
+      expect(stored).toEqual([]);
+    }
+    const { data } = await owner.done('GET', '/keys');
+    expect(data.filter(({ label }: { label: string }) => label === 'Twice')).toHaveLength(1);
+    const reused = await repeat('issueKey', '/keys', { label: 'Else', scopes: ['orders:read'] }, 'once-issueKey');
+    expect(reused.json.code).toBe('idempotency_key_reused');
+  });
+
+  it('tests and replays of webhooks are in the audit log, each once', async () => {
+    const url = receivers.url('audited');
+    const { endpoint } = (await owner.sure('createWebhookEndpoint', 'POST', '/partner/webhook-endpoints', { url }))
+      .json;
+    const path = `/partner/webhook-endpoints/${endpoint.id}`;
+    const headers = { 'Idempotency-Key': 'a-test' };
+    const tested = await sending(owner.done('POST', `${path}/test`, { headers }));
+    await sending(owner.done('POST', `${path}/test`, { headers }));
+    const body = { event_ids: [tested.event_id] };
+    const replayed = await owner.call('POST', `${path}/replay`, { body, headers: { 'Idempotency-Key': 'a-replay' } });
+    const { data } = await owner.done('GET', '/audit?limit=100');
+    const about = data.filter(({ target }: { target: string }) => target === `webhook:${endpoint.id}`);
+    const operations = about.map(({ operation }: { operation: string }) => operation);
+    expect([replayed.status, operations]).toEqual([200, ['replayWebhook', 'testWebhook', 'createWebhook']]);
+  });
+});
+
 it('the audit log tells an owner who did what, without what staff wrote', async () => {
   const admin = await newMember(gateway, 'admin');
   await admin.data(
-    'mutation ($id: ID!) { partnerLimits(id: $id, limits: { requests: 500 }, reason: "an internal thought") { id } }',
+    'mutation ($id: ID!) { partnerChange(id: $id, changes: { limits: { requests: 500 } }, reason: "an internal thought") { id } }',
     { id: partnerId },
   );
   const { data, next_cursor } = await owner.done('GET', '/audit?limit=2');
-  expect(data[0]).toMatchObject({ actor: null, operation: 'partnerLimits', before: null, after: null, network: '' });
+  expect(data[0]).toMatchObject({ actor: null, operation: 'partnerChange', before: null, after: null, network: '' });
   expect(next_cursor).not.toBeNull();
   const text = (await owner.call('GET', '/audit?limit=100')).text;
   expect(text).not.toContain('an internal thought');

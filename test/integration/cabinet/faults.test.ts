@@ -129,7 +129,7 @@ it('addresses and queries that no page sends are refused by name', async () => {
     ['GET', '/partner/orders?limit=1.5', 400, 'invalid_type'],
     ['GET', '/partner/orders?cursor=%00', 400, 'invalid_cursor'],
     ['GET', '/audit?cursor=abc', 400, 'invalid_cursor'],
-    ['GET', '/statements/2026-01?cursor=abc', 400, 'invalid_cursor'],
+    ['GET', '/partner/commission/entries?cursor=abc', 400, 'invalid_cursor'],
     ['GET', '/nothing', 404, 'not_found'],
     ['PUT', '/keys', 405, 'method_not_allowed'],
   ] as const) {

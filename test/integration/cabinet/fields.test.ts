@@ -166,7 +166,7 @@ it.each(values)('%s names %s as the member with the value %j', async (id, name, 
   expect(reply.json.errors[0].detail).toBe(reply.json.detail);
 });
 
-/** What the operation needs beside the value, from a real device. */
+/** What the operation needs in addition to the value, from a real device. */
 async function proofOf({ id }: Body): Promise<Record<string, unknown>> {
   if (id === 'addPasskey') {
     const { options } = await owner.done('POST', '/passkeys/options');
@@ -184,7 +184,7 @@ it.each([
   ['/partner/orders?status=nothing', 'status'],
   ['/partner/orders?created_from=0000-01-01T00:00:00Z', 'created_from'],
   ['/partner/orders?limit=1000', 'limit'],
-  ['/statements/2026-13', 'month'],
+  ['/partner/commission/entries?month=2026-13', 'month'],
 ])('%s names %s', async (path, name) => {
   const reply = await owner.call('GET', path);
   expect(fieldsOf(reply)).toEqual([name]);

@@ -56,7 +56,7 @@ it('take a session and never a key, while the partner API takes a key and never 
   }
 });
 
-it('ignore a key beside a session: the answer is about the partner of the session', async () => {
+it('ignore a key that comes with a session: the answer is about the partner of the session', async () => {
   const url = 'https://hooks.example.com/';
   await gateway.call('POST', '/partner/webhook-endpoints', { key: gateway.key, body: { url } });
   const headers = { Authorization: `Bearer ${gateway.key}` };

@@ -217,7 +217,7 @@ describeWithAnvil('EvmAdapter', () => {
       forwarder = await anvil.deploy('Forwarder');
     });
 
-    it('are found by tracing, each with a key of its own, and not what was undone', async () => {
+    it('are found by tracing, each with a separate key, and not what was undone', async () => {
       const chain = await open({ internalTransfers: 'trace' });
       const cursor = await here(chain);
       const [a, b, c, d] = [address(), address(), address(), address()];

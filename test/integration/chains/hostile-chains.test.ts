@@ -234,7 +234,7 @@ describe.each(kinds)('a chain with hostile blocks: $chain', ({
     );
     const told = node.blocks.reduce((sum, one) => sum + one.leftOut, 0);
     expect(booked?.uneven).toBe(0);
-    // What a reorganisation took back was told of as well.
+    // What a reorganisation took back was reported as well.
     if (reorgs === 0) expect(booked?.open).toBe(told);
     else expect(booked?.open).toBeGreaterThanOrEqual(told);
   });

@@ -241,7 +241,7 @@ describeWithAnvil('a gateway on real networks', () => {
     expect(await query(gateway.databaseUrl, 'select 1 from ledger_line')).toEqual([]);
   });
 
-  it('takes leases of its own chains only', async () => {
+  it('takes leases of its chains only', async () => {
     await query(gateway.databaseUrl, `insert into chain_state (chain, identity) values ('bsc', 'evm:97:0x')`);
     await gateway.app.settlement?.worker.tick();
     expect(

@@ -221,7 +221,7 @@ describe('SandboxChain', () => {
     await expectSound(chain);
   });
 
-  it('funds in a block of its own, in the transaction of the caller', async () => {
+  it('funds in a separate block, in the transaction of the caller', async () => {
     const { chain, account } = await openChain();
     const { height } = await node.head(chain);
     await node.pay(chain, { to: 'stranger', tag: null, contract: null, amount: 1n, busyBlocks: 1 });
@@ -370,7 +370,7 @@ describe('SandboxChain', () => {
       await node.mine(chain);
       expect((await adapter.scan(cursor, 10)).blocks.flatMap((block) => block.transfers)).toEqual(transfers);
       expect(await node.balances(chain, [{ address: account.address, tag: null }], null)).toEqual([1_000n * coin + 7n]);
-      // Beside the two that made the account.
+      // Next to the two that made the account.
       expect(await node.paymentsTo(chain, account.address, null)).toBe(3);
       await expectSound(chain);
 

@@ -167,7 +167,7 @@ describeWithAnvil('the statuses of many payments on Tron', () => {
   });
 
   describe('with a second node', () => {
-    /** Two payments in blocks of their own, both final. */
+    /** Two payments in their own blocks, both final. */
     async function paidTwice(): Promise<readonly [SignedTx, SignedTx]> {
       const txs = [await signed(), await signed()] as const;
       for (const tx of txs) {

@@ -2,7 +2,7 @@ import { utxoParams } from '../../../src/chains/networks/utxo-params.ts';
 import { maxPayloadBytes } from '../../../src/chains/port/signer.ts';
 import { findLitecoind } from '../../support/chains/litecoind.ts';
 import { UtxoHarness } from '../../support/chains/utxo-harness.ts';
-import { UtxoProxy } from '../../support/chains/utxo-proxy.ts';
+import { type Falsify, UtxoProxy } from '../../support/chains/utxo-proxy.ts';
 import { coin, intent, node, none, withLitecoind, withoutBytes } from '../../support/chains/utxo-setup.ts';
 import { Refusal } from '../../support/http/refusal.ts';
 
@@ -10,6 +10,16 @@ import { Refusal } from '../../support/http/refusal.ts';
 const describeWithNode = findLitecoind() === null ? describe.skip : describe;
 
 withLitecoind();
+
+/** Writes the amount of each output of a block in another form. */
+function withAmounts(written: string): Falsify {
+  return (method, _params, result) => {
+    if (method !== 'getblock') return undefined;
+    const { tx, ...block } = result as { tx: { vout: object[] }[] };
+    const value = JSON.rawJSON(written);
+    return { ...block, tx: tx.map(({ vout, ...rest }) => ({ ...rest, vout: vout.map((out) => ({ ...out, value })) })) };
+  };
+}
 
 describeWithNode('a node that lies', () => {
   let proxy: UtxoProxy;
@@ -34,6 +44,34 @@ describeWithNode('a node that lies', () => {
     proxy.falsify = (method, _params, block) =>
       method === 'getblock' ? { ...(block as object), previousblockhash: 'ab'.repeat(32) } : undefined;
     await expect(wallet.adapter.scan(cursor, 5)).rejects.toMatchObject({ code: expect.any(String) });
+  });
+
+  it.each([
+    ['1e-08', 1n],
+    ['1E-8', 1n],
+    ['1e+2', 10_000_000_000n],
+    ['0.1e1', 100_000_000n],
+    ['1.000000000', 100_000_000n],
+  ])('may write an amount as %s, which is read exactly', async (written, amount) => {
+    const txid = await node.pay(wallet.address(), coin);
+    await node.mine(1);
+    const height = await node.height();
+    proxy.falsify = withAmounts(written);
+    const { blocks } = await wallet.adapter.scan(await wallet.adapter.start(height - 1), 5);
+    const transfers = blocks.flatMap((block) => block.transfers).filter((transfer) => transfer.txid === txid);
+    expect(transfers.map((transfer) => transfer.amount)).toEqual(transfers.map(() => amount));
+    expect(transfers.length).toBeGreaterThan(0);
+  });
+
+  it.each(['1e-9', '1.5e-8', '-1e-8', '1e31'])('is not believed when it writes an amount as %s', async (written) => {
+    await node.pay(wallet.address(), coin);
+    await node.mine(1);
+    const height = await node.height();
+    proxy.falsify = withAmounts(written);
+    await expect(wallet.adapter.scan(await wallet.adapter.start(height - 1), 5)).rejects.toMatchObject({
+      code: 'unsound_answer',
+      message: expect.stringContaining('no amount of an output'),
+    });
   });
 
   it('cannot make a payment spend what is worth another amount', async () => {

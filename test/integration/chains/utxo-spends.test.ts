@@ -62,7 +62,7 @@ if (findLitecoind() === null) {
       expect(await wallet.adapter.spent(txid)).toMatchObject({ amounts: [], fee: 150_000n });
     });
 
-    it('is all that left it, and no fee, beside inputs of others', async () => {
+    it('is all that left it, and no fee, with inputs of others', async () => {
       const { key, amount } = await foreign();
       const inputs = [...(await hotKeys()), key];
       const raw = await wallet.byHand(inputs, [

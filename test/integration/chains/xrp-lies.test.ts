@@ -162,6 +162,51 @@ describe('scans', () => {
   });
 });
 
+describe('a refusal that ends a payment', () => {
+  const saysTagRequired: XrpFaults = {
+    rewrite: (method, result) => {
+      const data = result.account_data as { Account: string; Flags: number } | undefined;
+      if (method !== 'account_info' || data === undefined || data.Account === bench.hot) return result;
+      return { ...result, account_data: { ...data, Flags: data.Flags | accountFlags.requireDest } };
+    },
+  };
+  const saysLargeReserve: XrpFaults = {
+    rewrite: (method, result) => {
+      if (method !== 'server_state') return result;
+      const state = result.state as { validated_ledger: object };
+      const ledger = { ...state.validated_ledger, reserve_base: 50_000_000n };
+      return { ...result, state: { ...state, validated_ledger: ledger } };
+    },
+  };
+  const away: XrpFaults = { transport: 503 };
+  const lies: readonly (readonly [code: string, XrpFaults, exists: boolean])[] = [
+    ['would_fail', saysTagRequired, true],
+    ['below_least_amount', saysLargeReserve, false],
+  ];
+
+  it.each(lies)('%s needs the word of two servers', async (code, lie, exists) => {
+    const { nodes, chain } = bench;
+    const to = exists ? chain.newAccount().address : bench.address();
+    const refusal = (adapter: XrpAdapter): Promise<unknown> =>
+      adapter.prepare(intentOf({ to }), new Map()).then(
+        () => 'prepared',
+        (error: { code: string; isOfChain: boolean }) => [error.code, error.isOfChain],
+      );
+    const [one, other] = nodes;
+    expect(await refusal(bench.adapter)).toBe('prepared');
+    one.faults = lie;
+    expect(await refusal(bench.adapter)).toEqual(['unconfirmed_refusal', true]);
+    other.faults = away;
+    expect(await refusal(bench.adapter)).toEqual(['unconfirmed_refusal', true]);
+    // Nothing contradicts a lone server.
+    expect(await refusal(alone())).toEqual([code, true]);
+    for (const node of nodes) node.faults = lie;
+    expect(await refusal(bench.adapter)).toEqual([code, true]);
+    one.faults = {};
+    expect(await refusal(bench.adapter)).toBe('prepared');
+  });
+});
+
 describe('the preparation of payments', () => {
   it('refuses what the ledger would refuse, by its code', async () => {
     const { chain, adapter, hot } = bench;

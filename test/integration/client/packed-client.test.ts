@@ -110,6 +110,40 @@ it.each(
   expect(said).toMatch(/^A partner key does not belong into a browser.* function\n$/);
 });
 
+it('takes a key in a bundle for Cloudflare Workers, which needs nothing of Node', async () => {
+  const program = `
+      import { PartnerClient } from 'exchange-partner-client';
+      export default { ask: (options) => new PartnerClient(options).listCurrencies().toArray() };`;
+  await writeFile(join(user, 'worker.mjs'), program);
+  // The conditions of wrangler. Without a platform, a module of Node's could not be bundled.
+  const options = ['--bundle', '--format=esm', '--platform=neutral', '--conditions=workerd,worker,browser'];
+  await run(resolve('node_modules/.bin/esbuild'), ['worker.mjs', ...options, '--outfile=worker-bundle.mjs'], {
+    cwd: user,
+  });
+  const start = `
+      import worker from './worker-bundle.mjs';
+      const found = await worker.ask({ url: process.env.PARTNER_URL, key: process.env.PARTNER_KEY });
+      console.log(found.length > 1);`;
+  await writeFile(join(user, 'worker-start.mjs'), start);
+  for (const node of nodes) expect(await ran(node, 'worker-start.mjs')).toBe('true\n');
+});
+
+it.each(
+  nodes.map((node) => [node.major, node] as const),
+)('can be required with the conditions of Jest for jsdom, on Node %s', async (_, node) => {
+  // What jsdom lacks is taken away before the client is loaded.
+  const program = `
+      for (const name of ['fetch', 'crypto', 'structuredClone', 'TextEncoder', 'TextDecoder']) delete globalThis[name];
+      const { PartnerClient, verifyWebhook } = require('exchange-partner-client');
+      const url = 'https://gateway.example';
+      new PartnerClient({ url, fetch: () => {} });
+      try { new PartnerClient({ url, key: 'a.b' }); } catch (error) { console.log(error.message, typeof verifyWebhook); }`;
+  await writeFile(join(user, 'jsdom.cjs'), program);
+  // Jest cannot require an ES module, as Node can by now.
+  const said = await ran(node, '--no-experimental-require-module', '--conditions=browser', 'jsdom.cjs');
+  expect(said).toMatch(/^A partner key does not belong into a browser.* function\n$/);
+});
+
 describe('the ten lines of the README', () => {
   it.each(nodes.map((node) => [node.major, node] as const))('run on Node %s, up to the payout', async (_, node) => {
     const readme = await readFile('client/README.md', 'utf8');

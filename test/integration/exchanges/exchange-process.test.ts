@@ -175,7 +175,7 @@ describe('ExchangeProcess', () => {
     }
   });
 
-  it('is ended when it hangs, and starts anew', async () => {
+  it('is ended when it hangs, and starts again', async () => {
     // Longer than a start takes on a busy machine.
     const own = open({ answerTimeoutMs: 20_000 });
     try {

@@ -45,7 +45,7 @@ function open(
   });
 }
 
-/** Asks a process of its own, which is closed afterwards. */
+/** Asks a separate process, which is closed afterwards. */
 async function asking<T>(process: ExchangeProcess, name: Name, ask: (account: FundingAccount) => Promise<T>) {
   try {
     return await ask(new FundingAccount(name, process));
@@ -213,7 +213,7 @@ describe('a movement', () => {
     expect(await account('binance').movements(kind, lately())).toMatchObject([{ txid: null, isInternal: true }]);
   });
 
-  it('costs a fee beside what arrives, or out of it', async () => {
+  it('costs a fee in addition to what arrives, or out of it', async () => {
     const raw = (list: string, row: object): Fault => ({
       path: list === 'deposit' ? 'DepositStatus' : 'WithdrawStatus',
       kind: 'answer',

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { systemClock } from '../../../src/base/clock.ts';
 import { createLog } from '../../../src/base/log.ts';
 import { Big } from '../../../src/base/money.ts';
@@ -12,7 +11,7 @@ import { setFault } from '../../../src/exchanges/sandbox/strikes.ts';
 import { type VenueFault, venueFaults } from '../../../src/exchanges/sandbox/venue-faults.ts';
 import { SandboxVenue } from '../../../src/settlement/sandbox/sandbox-venue.ts';
 import { VenueStore } from '../../../src/settlement/sandbox/venue-store.ts';
-import { builtScript } from '../../support/gateway/built-process.ts';
+import { commandLine } from '../../support/gateway/built-process.ts';
 import { startGateway } from '../../support/gateway/gateway.ts';
 import { LogSink } from '../../support/gateway/log-sink.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
@@ -69,16 +68,7 @@ describe.each([
   });
 
   /** The command line, on the gateway's database. */
-  function cli(...args: string[]): Promise<{ code: number; output: string; errors: string }> {
-    const { PATH = '', HOME = '', TEST_DATA_DIR: DATA_DIR = '' } = globalThis.process.env;
-    const env = { PATH, HOME, DATA_DIR, DATABASE_URL: gateway.databaseUrl, ...settings };
-    const program = [builtScript('surfaces/cli/main.js'), 'sandbox', 'venue', ...args];
-    return new Promise((resolve) => {
-      execFile(globalThis.process.execPath, program, { env }, (error, output, errors) =>
-        resolve({ code: error ? Number(error.code) : 0, output, errors }),
-      );
-    });
-  }
+  const cli = (...args: string[]) => commandLine(gateway.databaseUrl, ['sandbox', 'venue', ...args], settings);
 
   // biome-ignore lint/suspicious/noExplicitAny: what a command prints is read member by member
   async function json(...args: string[]): Promise<any> {

@@ -98,7 +98,7 @@ describe('the opening of the account at an exchange', () => {
        values ('00000000-0000-4000-8000-000000000019', '00000000-0000-4000-8000-000000000009', 'main', 1, 'BTC', 'USDT', 'sell', 1, 1,
                now(), now(), 'sent')`,
     );
-    // The exchange may have made the trade, and taken its fee in a coin of its own.
+    // The exchange may have made the trade, and taken its fee in a separate coin.
     for (const coin of ['BTC', 'USDT', 'LTC', 'BNB']) watched.account.add(coin, '-1');
     await watched.turn(2);
     const rows = await query('select coin, differing from venue_balance order by coin');

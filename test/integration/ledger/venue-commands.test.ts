@@ -1,6 +1,5 @@
-import { execFile } from 'node:child_process';
 import { WatchedGateway } from '../../support/exchanges/watched-account.ts';
-import { builtScript } from '../../support/gateway/built-process.ts';
+import { commandLine } from '../../support/gateway/built-process.ts';
 
 const stranger = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
 let watched: WatchedGateway;
@@ -12,17 +11,7 @@ beforeEach(() => watched.next());
 afterAll(() => watched?.stop());
 
 /** The command line, on the gateway's database. */
-function cli(...args: string[]): Promise<{ code: number; output: string; errors: string }> {
-  const { PATH = '', HOME = '', TEST_DATA_DIR: DATA_DIR = '' } = process.env;
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [builtScript('surfaces/cli/main.js'), 'venue', ...args],
-      { env: { PATH, HOME, DATA_DIR, DATABASE_URL: watched.gateway.databaseUrl } },
-      (error, output, errors) => resolve({ code: error ? Number(error.code) : 0, output, errors }),
-    );
-  });
-}
+const cli = (...args: string[]) => commandLine(watched.gateway.databaseUrl, ['venue', ...args]);
 
 /** What a command prints with `--json`, and its exit code. */
 // biome-ignore lint/suspicious/noExplicitAny: what a command prints is read member by member
@@ -55,7 +44,7 @@ describe('the commands of the account at the exchange', () => {
     expect((await cli('check')).output).toContain('reconcile: 2 checks, 0 differences');
   });
 
-  it('show balances beside the books, and movements by filters', async () => {
+  it('show balances next to the books, and movements by filters', async () => {
     const reference = await watched.withdraw('BTC', 'BTC', { gross: '1.0005', fee: '0.0005' });
     const deposit = watched.credit('USDT', 'TRC20', '500', {
       txid: 'ab'.repeat(32),

@@ -103,6 +103,11 @@ const requests: Readonly<Partial<Record<OperationId, () => Request>>> = {
   forceSandboxOutcome: () => ['POST', sandbox('force'), { outcome: 'hold' }],
   emitSandboxEvent: () => ['POST', '/partner/sandbox/webhooks/emit', { type: 'order.created' }],
   expireSandboxOrder: () => ['POST', sandbox('expire')],
+  getCommissionBalance: () => ['GET', '/partner/commission/balance'],
+  listCommissionEntries: () => ['GET', '/partner/commission/entries'],
+  listStatements: () => ['GET', '/partner/statements'],
+  getStatement: () => ['GET', '/partner/statements/2026-01?format=csv'],
+  listOrderReport: () => ['GET', '/partner/reports/orders'],
   getPublicStatus: () => ['GET', `/status/${orderId}`],
   // Of an endpoint that does not exist, as a test waits for its result.
   testWebhookEndpoint: () => ['POST', `/partner/webhook-endpoints/${partnerId}/test`],
@@ -156,7 +161,7 @@ it('members in the cabinet take none of the connections of requests', async () =
   expect((await member.accept(link)).status).toBe(200);
   const at = `/partner/orders/${orderId}`;
   const shared = ['/partner/orders', at, `${at}/details`, `${at}/events`, '/partner/webhook-endpoints'];
-  const paths = [...shared, '/home', '/limits', '/statements', '/keys'];
+  const paths = [...shared, '/home', '/limits', '/partner/statements', '/keys'];
   const { taken } = await counted(() =>
     Promise.all(
       paths.flatMap((path) =>

@@ -92,7 +92,7 @@ function publicLimits(name: string, startOne: () => Promise<TestGateway>): void 
       expect((await currencies(from('203.0.113.4'))).headers.get('x-ratelimit-remaining')).toBe('59');
     });
 
-    it('have a bucket of their own for creating orders', async () => {
+    it('have a separate bucket for creating orders', async () => {
       const { id, key } = await gateway.partner();
       await gateway.partners.change(id, { ordersLimitPerMin: 2 });
       const create = () => gateway.call('POST', '/partner/orders', { key, body: orderBody() });
@@ -102,7 +102,7 @@ function publicLimits(name: string, startOne: () => Promise<TestGateway>): void 
       expect((await gateway.call('GET', '/currencies', { key })).status).toBe(200);
     });
 
-    it('have a bucket of their own for validations, of addresses and orders together', async () => {
+    it('have a separate bucket for validations, of addresses and orders together', async () => {
       const { key } = await gateway.partner();
       const address = { coin: 'BTC', network: 'BTC', address: 'x' };
       const validate = (what: string, body: unknown) =>
@@ -116,7 +116,7 @@ function publicLimits(name: string, startOne: () => Promise<TestGateway>): void 
       expect((await gateway.call('POST', '/partner/orders', { key, body: orderBody() })).status).toBe(201);
     });
 
-    it('have a bucket of their own for changes of orders, of every kind together', async () => {
+    it('have a separate bucket for changes of orders, of every kind together', async () => {
       const { key } = await gateway.partner();
       const change = (method: string, path: string, body?: object) =>
         gateway.call(method, `/partner/orders/XP-AAAAAA${path}`, { key, ...(body ? { body } : {}) });

@@ -80,7 +80,7 @@ async function outcomes(creates: readonly Promise<CreatedOrder>[]): Promise<stri
   return settled.map((one) =>
     one.status === 'rejected'
       ? ((one.reason as AppError).kind ?? (one.reason as { constraint: string }).constraint)
-      : one.value.replayed
+      : one.value.isReplayed
         ? 'replayed'
         : 'made',
   );
@@ -108,7 +108,7 @@ const storedOf = async (creates: readonly Promise<CreatedOrder>[]): Promise<numb
   return made.length;
 };
 
-it('32 creates at once are two statements, and each has an address and an event of its own', async () => {
+it('32 creates at once are two statements, and each has an address and a separate event', async () => {
   let creates: Promise<CreatedOrder>[] = [];
   const sent = await sentDuring(async () => {
     creates = Array.from({ length: 32 }, (_, index) => create({ amountFrom: new Big(`0.01${index + 10}`) }));
@@ -240,7 +240,7 @@ it('creates with one idempotency key make one order; others with keys are not de
     'made',
   ]);
   const [first, second] = await Promise.all(creates.slice(0, 2));
-  expect(second).toEqual({ ...first, replayed: true });
+  expect(second).toEqual({ ...first, isReplayed: true });
   expect(await storedOf(creates)).toBe(4);
 });
 

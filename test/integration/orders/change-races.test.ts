@@ -13,8 +13,8 @@ import { badHistories } from '../../support/gateway/settlement-model/invariants.
 import type { Reply } from '../../support/http/contract-client.ts';
 import { newMember } from '../../support/staff/staff-client.ts';
 
-// Changes of partners at one process, beside detection, expiry, staff and the settler at another.
-// The first at the order's lock wins, and the other one sees it.
+// Changes of partners at one process, concurrently with detection, expiry, staff and the settler at
+// another. The first at the order's lock wins, and the other one sees it.
 
 const clock = new TestClock();
 const settings = { REDIS_URL: 'redis://127.0.0.1:1', LATE_REFUND_LIMIT_USD: '1000000' };

@@ -504,7 +504,7 @@ describe('the statements of lists', () => {
   });
 });
 
-it('a list counts in a limit of its own', async () => {
+it('a list counts in a separate limit', async () => {
   const partner = await gateway.partner();
   await gateway.partners.change(partner.id, { listsLimitPerMin: 2 });
   expect((await list('', partner.key)).headers.get('ratelimit')).toContain('"lists";r=1');

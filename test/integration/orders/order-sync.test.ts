@@ -67,7 +67,7 @@ function expectACopy(seen: readonly Seen[], last: ReadonlyMap<string, number>): 
 
 async function keepACopy(fill: () => Promise<unknown>): Promise<void> {
   const [partner, other] = [await gateway.partner(), await gateway.partner()];
-  // So many that the last move of some is one that commits late.
+  // This many that the last move of some is one that commits late.
   const ids = await newOrders(partner.key, 150);
   const foreign = await newOrders(other.key, 30);
   const before = new Dice(seed);

@@ -109,7 +109,7 @@ describe('creating an order', () => {
     expect((await read(json.id)).text).toBe(text);
   });
 
-  it('gives memo networks one address and a tag of its own for each order', async () => {
+  it('gives memo networks one address and a separate tag for each order', async () => {
     const body = { coin_from: 'XRP', network_from: 'XRP', amount_from: 100 };
     const [one, two] = [(await create(body)).json, (await create(body)).json];
     expect(one.deposit_address).toBe(two.deposit_address);
@@ -402,7 +402,7 @@ describe('repeating a create', () => {
   });
 });
 
-describe('a key whose row is not at hand', () => {
+describe('a key whose row is not available', () => {
   it('is read once for all requests that come meanwhile', async () => {
     const statements: string[] = [];
     const other = await startGateway({ outside: { onStatement: (sql) => statements.push(sql) } });

@@ -7,7 +7,7 @@ import { encodeCashaddr } from '../../../src/chains/addresses/bitcoin-cash.ts';
 import { deriveDepositKey } from '../../../src/chains/addresses/deposit-address.ts';
 import { keyForms } from '../../../src/chains/addresses/key-forms.ts';
 import { encodeStrkey } from '../../../src/chains/addresses/stellar.ts';
-import { createStatement } from '../../../src/orders/order-statements.ts';
+import { orderCreate } from '../../../src/orders/order-statements.ts';
 import { query } from '../../support/database/database.ts';
 import { startGateway, type TestGateway } from '../../support/gateway/gateway.ts';
 import { orderBody } from '../../support/gateway/orders.ts';
@@ -152,12 +152,7 @@ describe('the hot wallet', () => {
 
 describe('looking for our own addresses', () => {
   it('is look-ups in indexes, within the one statement that creates orders', async () => {
-    const { text, parameters } = createStatement({
-      isPooled: false,
-      isRepeatable: false,
-      hasTerms: false,
-      hasPage: false,
-    });
+    const { text, parameters } = orderCreate;
     const { Client } = await import('pg');
     const client = new Client({ connectionString: gateway.databaseUrl });
     await client.connect();

@@ -35,13 +35,13 @@ const post = (path: string, key: string, body: object) => gateway.call('POST', `
 const quote = (key: string, changes: object = {}) =>
   post('quotes', key, { ...pair, rate_type: 'fixed', amount_from: 0.1, ...changes });
 
-/** Lets time pass, and reads prices anew. */
+/** Lets time pass, and reads prices again. */
 async function later(ms: number): Promise<void> {
   clock.advance(ms);
   await gateway.app.prices.refresh(gateway.app.catalogue.coins());
 }
 
-/** A partner with terms of its own, and a key of it. */
+/** A partner with its own terms, and a key of it. */
 async function partnerWith(changes: PartnerChanges, key: KeyOptions = {}): Promise<{ id: string; key: string }> {
   const { id } = await gateway.partners.create('A partner with terms');
   if (Object.keys(changes).length > 0) await gateway.partners.change(id, changes);
@@ -180,7 +180,7 @@ describe('the hold of a partner', () => {
     expect((await post('orders', key, { ...recipient, quote_id: first.quote_id })).json.code).toBe('quote_expired');
     const { json: third } = await quote(key);
     await gateway.partners.change(id, { quoteHoldSec: null });
-    // Another key, so that the partner is read anew.
+    // Another key, so that the partner is read again.
     const { key: fresh } = await gateway.partners.issueKey(id);
     for (const { quote_id } of [second, third]) {
       expect((await post('orders', fresh, { ...recipient, quote_id })).json.code).toBe('quote_expired');

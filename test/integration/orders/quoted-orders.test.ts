@@ -434,7 +434,7 @@ describe('asking for a quote', () => {
     expect((await one.call('GET', `/partner/quotes/${quoteId}`, { key })).status).toBe(status === 201 ? 200 : 403);
   });
 
-  it('counts in a bucket of its own', async () => {
+  it('counts in a separate bucket', async () => {
     const { key } = await one.partner();
     const body = { ...pair, rate_type: 'fixed', amount_from: 0.1 };
     const { headers } = await one.call('POST', '/partner/quotes', { key, body });

@@ -63,7 +63,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-describe('gateways with prices of their own', () => {
+describe('gateways with their own prices', () => {
   it('quote one fixed rate and one minimum, across windows and restarts', async () => {
     const markets = { one: new Market('64000'), two: new Market('64100'), three: new Market('70950') };
     const one = await start(markets.one);

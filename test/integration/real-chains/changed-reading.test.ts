@@ -80,7 +80,7 @@ withRealChains(() => {
   describe.each([
     ['balances', 'trace'],
     ['trace', 'balances'],
-  ] as const)('coins that a contract sent on, found by %s and read anew by %s', (before, after) => {
+  ] as const)('coins that a contract sent on, found by %s and read again by %s', (before, after) => {
     let start: number;
     beforeEach(async () => {
       way = before;
@@ -114,7 +114,7 @@ withRealChains(() => {
       expect(await gateway.balance('ETH', order.refundTo)).toBe('0.0995');
     });
 
-    it('in several transfers are credited once from any height, beside an ordinary payment and a sweep', async () => {
+    it('in several transfers are credited once from any height, together with an ordinary payment and a sweep', async () => {
       const order = await gateway.order('ETH', 'LTC', 0.5);
       await gateway.pay(order, { amount: '0.5' });
       await forward(order, ether / 10n);
@@ -142,7 +142,7 @@ withRealChains(() => {
         await isPaid(order, deposits, payments);
       }
       expect(await gateway.balance('ETH', order.refundTo)).toBe(returned);
-      // What comes later is a deposit of its own again.
+      // What comes later is a separate deposit again.
       await forward(order, ether / 4n);
       await found();
       await gateway.settleAll();

@@ -9,7 +9,7 @@ import {
   withRealChains,
 } from '../../support/gateway/real-gateway.ts';
 
-// Users choose where their coins go, also to contracts of their own.
+// Users choose where their coins go, also to their own contracts.
 
 const attackers = 60;
 let gateway: RealGateway;

@@ -1,7 +1,7 @@
 import { attention } from '../../../src/orders/read/attention.ts';
 import { type RealGateway, startRealGateway, withRealChains } from '../../support/gateway/real-gateway.ts';
 
-// The token that plays USDT behaves as it is told, by the first variable of its own.
+// The token that plays USDT behaves as configured, by its first variable.
 const mood = 1;
 let gateway: RealGateway;
 

@@ -69,7 +69,7 @@ withRealChains(() => {
       await isFoundOnce(order, ['0.5']);
     });
 
-    it('beside an ordinary payment count as a second deposit and are refunded', async () => {
+    it('together with an ordinary payment count as a second deposit and are refunded', async () => {
       const order = await gateway.order('ETH', 'LTC', 0.5);
       await gateway.pay(order, { amount: '0.25' });
       await forward(order, ether / 4n + 1n);

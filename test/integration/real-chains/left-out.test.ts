@@ -21,22 +21,22 @@ withRealChains(() => {
       const { anvil, token } = gateway.chains;
       const flooded = await gateway.order('USDT', 'LTC', 100);
       const honest = await gateway.order('USDT', 'LTC', 100);
-      const beside = await gateway.order('ETH', 'LTC', 0.2);
+      const nearby = await gateway.order('ETH', 'LTC', 0.2);
       const txid = await anvil.sendToken(token, flooded.depositAddress, 10n ** 27n);
       await anvil.sendToken(token, gateway.hot.ethereum, 10n ** 27n);
       await gateway.pay(flooded);
       await gateway.pay(honest);
-      await gateway.pay(beside);
+      await gateway.pay(nearby);
       await gateway.mine('ethereum', 2);
       await gateway.tick();
-      for (const order of [flooded, honest, beside]) await gateway.settle(order);
-      for (const order of [flooded, honest, beside]) {
+      for (const order of [flooded, honest, nearby]) await gateway.settle(order);
+      for (const order of [flooded, honest, nearby]) {
         expect(await gateway.show(order)).toMatchObject({ status: 'completed' });
         expect(await gateway.payments(order)).toMatchObject([{ kind: 'payout', state: 'confirmed' }]);
       }
       expect(await items()).toContainEqual(`too_large: ethereum ${txid}`);
       expect(await items()).toHaveLength(2);
-      // What stands beside it on the same address is swept no more, and all else goes on.
+      // What else is the same address is not swept, and all else goes on.
       for (let round = 0; round < 4; round += 1) {
         await gateway.mine('ethereum', 4);
         await gateway.wait(61);

@@ -1,5 +1,3 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { Big } from '../../../src/base/money.ts';
 import { attention } from '../../../src/orders/read/attention.ts';
 import { call } from '../../support/chains/anvil.ts';
@@ -7,7 +5,7 @@ import { tronFinality } from '../../support/chains/real-tron.ts';
 import { toHexAddress } from '../../support/chains/tron-node/crypto.ts';
 import type { TronFaults } from '../../support/chains/tron-node/faults.ts';
 import { toEvm } from '../../support/chains/tron-node/vm.ts';
-import { builtScript } from '../../support/gateway/built-process.ts';
+import { commandLine } from '../../support/gateway/built-process.ts';
 import {
   type RealCoin,
   type RealGateway,
@@ -36,14 +34,8 @@ withRealChains(() => {
     await gateway.wait(31);
     // The lease of a gateway that only ticks may end before the command reads it.
     await gateway.query(`update chain_state set lease_until = now() + interval '1 hour' where chain = 'tron'`);
-    const { PATH = '', HOME = '', TEST_DATA_DIR: DATA_DIR = '' } = process.env;
-    const environment = { PATH, HOME, DATA_DIR, DATABASE_URL: gateway.databaseUrl };
-    const { stdout } = await promisify(execFile)(
-      process.execPath,
-      [builtScript('surfaces/cli/main.js'), 'chain', 'list', '--json'],
-      { env: { ...environment, ...gateway.chains.environment } },
-    );
-    const { chains } = JSON.parse(stdout) as { chains: { chain: string }[] };
+    const { output } = await commandLine(gateway.databaseUrl, ['chain', 'list', '--json'], gateway.chains.environment);
+    const { chains } = JSON.parse(output) as { chains: { chain: string }[] };
     const height = gateway.chains.tron.chain.head.header.number;
     expect(chains.find(({ chain }) => chain === 'tron')).toEqual({
       ...{ chain: 'tron', height, head: height, behind: 0, problem: null, since: null },
@@ -207,7 +199,7 @@ withRealChains(() => {
       await gateway.mine('tron', tronFinality + 1);
       await gateway.wait(5);
       await gateway.tick();
-      // The chain shows its death. The signer waits for 120 s of its own clock more.
+      // The chain shows its death. The signer waits for another 120 s of its own clock.
       const shown = await attempts();
       expect(shown[0]).toMatchObject({ attempt: 1, dead_why: 'expired' });
       expect(shown.filter(({ txid }) => txid !== null)).toHaveLength(1);

@@ -1,7 +1,7 @@
 import type { XrpFaults } from '../../support/chains/xrp-node/faults.ts';
 import { accountFlags } from '../../support/chains/xrp-node/state.ts';
+import { paidOrders } from '../../support/gateway/paid-orders.ts';
 import {
-  type RealCoin,
   type RealGateway,
   type RealOrder,
   startRealGateway,
@@ -24,25 +24,7 @@ withRealChains(() => {
   });
 
   const chain = () => gateway.chains.xrp.chain;
-  const status = async (order: RealOrder): Promise<string> => (await gateway.show(order)).status;
-
-  /** The order was paid once, with the amount of its only payment. */
-  async function expectPaid(order: RealOrder): Promise<void> {
-    expect(await status(order)).toBe('completed');
-    const [payout, ...others] = await gateway.payments(order);
-    expect(others).toEqual([]);
-    expect(payout).toMatchObject({ kind: 'payout', state: 'confirmed' });
-    expect(payout?.address.toLowerCase()).toBe(order.recipient.toLowerCase());
-    expect(await gateway.balance(order.to, order.recipient)).toBe(payout?.amount);
-  }
-
-  async function exchanges(from: RealCoin, to: RealCoin, amount: number): Promise<RealOrder> {
-    const order = await gateway.order(from, to, amount);
-    await gateway.confirm(order);
-    await gateway.settle(order);
-    await expectPaid(order);
-    return order;
-  }
+  const { status, expectPaid, exchanges } = paidOrders(() => gateway);
 
   it('the wallet sets itself up: the flag that requires a tag, then tickets, each booked as its fee', async () => {
     for (let round = 0; round < 6; round += 1) {

@@ -564,7 +564,7 @@ const noExpiry = 'no transaction of a usual sandbox chain expires';
 
 /** Rows that no partner of a sandbox can reach, each with its reason. */
 const leftOut: Readonly<Record<string, string>> = {
-  'a transaction expired, and the next one could confirm beside it': noExpiry,
+  'a transaction expired, and the next one could confirm as well': noExpiry,
   "a transaction expired, and the payment's transactions exclude each other": noExpiry,
   'the newest block of a chain on which transactions expire is too old': noExpiry,
   'a transaction waits, and its chain does not show what waits': 'chains of the sandbox show what waits',
@@ -575,7 +575,11 @@ const leftOut: Readonly<Record<string, string>> = {
     'chains of the sandbox have one kind of payment',
   'such a deposit below the minimum of its coin': 'it belongs to no order',
   'staff assign a deposit to an order': 'only staff do this',
-  'one of two nodes alone says so (Tron)': 'chains of the sandbox have one node',
+  'one of two nodes alone says so (Tron, the XRP Ledger, Stellar)': 'chains of the sandbox have one node',
+  'two servers of Stellar know another recipient or sequence number': 'chains of the sandbox have one node',
+  'what an expired transaction reserved is used, and the chain does not show by which transaction':
+    'a sandbox is never wrong about a death',
+  'other payments use all tickets of the XRP Ledger, or all channels of Stellar': 'chains of the sandbox have neither',
   'open orders of a partner': atCreate,
   'fixed orders of a partner in an hour and in a day': atCreate,
   'fixed orders of all partners in an hour': atCreate,
@@ -600,7 +604,7 @@ const leftOut: Readonly<Record<string, string>> = {
   "refunds, sweeps or the payments of one partner have used up their part of the network's `fees_per_day` (`FEE_SHARE_…`)":
     ofHouse,
   'payouts of an hour or a day reach a limit (`PAYOUT_LIMIT_…`)': ofHouse,
-  'refunds together, the payments of one partner, or the refunds of one partner have used up their part of such a limit (`PAYOUT_SHARE_…`)':
+  'refunds together, commission together, the payments of one partner, or the refunds of one partner have used up their part of such a limit (`PAYOUT_SHARE_…`)':
     ofHouse,
   'a payment is above such a limit by itself': ofHouse,
   'more than 500 deposits of one order': 'an order gets at most 100 deposits in a sandbox',

@@ -42,7 +42,7 @@ const finished = async (): Promise<MadeOrder> => {
   return order;
 };
 
-describe('beside the orders of others', () => {
+describe('among the orders of others', () => {
   it('a reorganisation drops no transaction of another order', async () => {
     const [mine, other] = [await partner.gateway.order(), await partner.gateway.order()] as const;
     await done(`orders/${mine.id}/deposits`, {});

@@ -7,7 +7,7 @@ import { endWindow, type MadeOrder } from '../../support/gateway/settled-gateway
 import { badHistories } from '../../support/gateway/settlement-model/invariants.ts';
 import type { Reply } from '../../support/http/contract-client.ts';
 
-// Answers of partners beside their deadline, detection, staff, reorgs and settlement, at two
+// Answers of partners near their deadline, detection, staff, reorgs and settlement, at two
 // processes. Each history is a path of the state table, and each leg of a deposit is paid once.
 
 const clock = new TestClock();

@@ -36,7 +36,7 @@ describe('a payment that takes more than half of what its order is owed', () => 
     // It is in the ledger.
     ['confirmed', true],
     ['dead', true],
-  ])('beside another one that is %s, is covered: %s', async (state, covered) => {
+  ])('together with another one that is %s, is covered: %s', async (state, covered) => {
     expect(await isPaymentCovered({ state, amount: '0.4' })).toBe(covered);
   });
 

@@ -1,6 +1,5 @@
-import { execFile } from 'node:child_process';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
-import { builtScript } from '../../support/gateway/built-process.ts';
+import { commandLine } from '../../support/gateway/built-process.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 
 let gateway: SettledGateway;
@@ -10,17 +9,7 @@ beforeAll(async () => {
 afterAll(() => gateway?.stop());
 
 /** The command line, on the gateway's database. */
-function cli(...args: string[]): Promise<{ code: number; output: string; errors: string }> {
-  const { PATH = '', HOME = '', TEST_DATA_DIR: DATA_DIR = '' } = process.env;
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [builtScript('surfaces/cli/main.js'), ...args],
-      { env: { PATH, HOME, DATA_DIR, DATABASE_URL: gateway.databaseUrl } },
-      (error, output, errors) => resolve({ code: error ? Number(error.code) : 0, output, errors }),
-    );
-  });
-}
+const cli = (...args: string[]) => commandLine(gateway.databaseUrl, args);
 
 // biome-ignore lint/suspicious/noExplicitAny: what a command prints is read member by member
 async function json(...args: string[]): Promise<any> {
@@ -99,11 +88,38 @@ describe('the commands of the sandbox', () => {
     expect(rows).toEqual([{ price: '65000.5', amount: 0, address }]);
   });
 
+  it('refuse a price that the gateway would ignore', async () => {
+    const prices = (coin: string, ...texts: string[]) =>
+      Promise.all(texts.map((text) => cli('sandbox', 'price', '--coin', coin, '--price', text)));
+    // A gateway whose prices are of now, as a running one has them.
+    await gateway.query(
+      `insert into price_window (starts_at, fixed, reference, overrides)
+       values (now(), '{}', '{"LTC": "85"}', '{}') on conflict do nothing`,
+    );
+    const refused = [
+      ...(await prices('LTC', '0', '-1', '1e30', '1e15', '0.01')),
+      ...(await prices('NOPE', '5')),
+      ...(await prices('LTC', 'much')),
+    ];
+    expect(refused.map(({ code, output, errors }) => [code, output, errors.split('\n')[0]])).toEqual([
+      [1, '', "'0' is not a price; a good value: 64000.5, or auto"],
+      [1, '', "'-1' is not a price; a good value: 64000.5, or auto"],
+      [1, '', "'1e30' is not a price; a good value: 64000.5, or auto"],
+      [1, '', expect.stringMatching(/^1000000000000000 is too large: .* factor of 3; the price is 85, so go there/)],
+      [1, '', expect.stringMatching(/^0.01 is too small: /)],
+      [1, '', 'there is no coin NOPE'],
+      [1, '', "'much' is not a price; a good value: 64000.5, or auto"],
+    ]);
+    expect(await gateway.query(`select 1 from sandbox_price where coin = 'LTC'`)).toEqual([]);
+  });
+
   it('explain how to correct a wrong argument', async () => {
     const wrong = await Promise.all([
       cli('sandbox', 'deposit', '--order', 'XP-000000'),
       cli('sandbox', 'deposit', '--order', (await gateway.order()).id, '--amount', '0.000000001'),
       cli('sandbox', 'mine', '--blocks', '0'),
+      cli('sandbox', 'mine', '--blocks', '100000'),
+      cli('chain', 'rescan', '--chain', 'bitcoin', '--from', '99999999999'),
       cli('sandbox', 'reorg', '--depth', '1', '--network', 'NOPE'),
       cli('sandbox', 'price', '--coin', 'BTC', '--price', '-1'),
       cli('chain', 'rescan', '--chain', 'nope', '--from', '1'),
@@ -113,6 +129,8 @@ describe('the commands of the sandbox', () => {
       'there is no order XP-000000',
       "'0.000000001' is not an amount of BTC with at most 8 decimals",
       expect.stringContaining('must be a whole number from 1 to 99999'),
+      expect.stringContaining('is too large: the largest value is 99999'),
+      expect.stringContaining('is too large: the largest value is 999999999'),
       expect.stringContaining('there is no network NOPE; known are BTC'),
       "'-1' is not a price; a good value: 64000.5, or auto",
       'there is no chain nope; see chain list',

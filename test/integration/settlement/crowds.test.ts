@@ -35,7 +35,7 @@ afterEach(async () => {
 const dust = 10_000n;
 let crowds = 0;
 
-/** Puts dust to an order into the next block, each in a transaction of its own. */
+/** Puts dust to an order into the next block, each in a separate transaction. */
 function addDust({ depositAddress: address }: MadeOrder, count: number, amount = dust): void {
   crowds += 1;
   crowded.add(
@@ -63,7 +63,7 @@ async function costOf(work: () => Promise<void>): Promise<typeof counted & { cpu
 }
 
 describe('dust to an order that is paid', () => {
-  /** Pays an order beside so much dust, and settles both. */
+  /** Pays an order among this much dust, and settles both. */
   async function settleBesideDust(
     amount: number,
   ): Promise<{ order: MadeOrder; other: MadeOrder; cost: typeof counted & { cpuMs: number } }> {

@@ -20,7 +20,7 @@ const dust = '0.00002';
 
 withFaultyGateway();
 
-/** Sends a deposit in a block of its own, and lets settlement run once. Returns the txid. */
+/** Sends a deposit in a separate block, and lets settlement run once. Returns the txid. */
 async function mined(order: MadeOrder, amount?: string): Promise<string> {
   const txid = await gateway.deposit(order, amount === undefined ? {} : { amount });
   await gateway.mine('BTC');

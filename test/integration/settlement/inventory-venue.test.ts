@@ -241,7 +241,7 @@ describe('a gateway that trades from its inventory', () => {
     expect(asked.filter((coins) => coins.length !== all)).toEqual([]);
   });
 
-  it('asks nothing about a trade of another venue, and does not start beside one', async () => {
+  it('asks nothing about a trade of another venue, and does not start while there is one', async () => {
     const order = await undecided();
     await gateway.query(`update trade set venue = 'kraken' where order_id = $1`, [order.id]);
     // Past the deadline and long after it.

@@ -23,16 +23,27 @@ async function accrued({ id }: MadeOrder): Promise<string[]> {
   return lines.map(({ text }) => text);
 }
 
-/** The two lines that an order must have, computed from its trade without the product's code. */
+/**
+ * The lines that an order must have, computed from its trade without the product's code. Partners
+ * without an address are counted in USDC, at the price of the trade and that of USDC.
+ */
 async function expected({ id }: MadeOrder, markupBps: number): Promise<string[]> {
-  const [row] = await gateway.query<{ partner: string; fees: string; fee_rate: string }>(
-    `select o.partner_id as partner, t.service_fee::text as fees, o.fee_rate::text as fee_rate
-       from exchange_order o join trade t on t.order_id = o.id where o.id = $1`,
+  const [row] = await gateway.query<{ partner: string; fees: string; fee_rate: string; price: string; into: string }>(
+    `select o.partner_id as partner, t.service_fee::text as fees, o.fee_rate::text as fee_rate,
+            t.price_to::text as price, e.price::text as into
+       from exchange_order o join trade t on t.order_id = o.id join commission_entry e on e.order_id = o.id
+      where o.id = $1`,
     [id],
   );
   if (!row) throw new Error('the order has no trade');
-  const markup = floorTo(new Big(row.fees).times(String(markupBps)).div('10000').div(row.fee_rate), 18).toFixed();
-  return [`markup USDT TRC20 ${markup}`, `partner:${row.partner} USDT TRC20 -${markup}`];
+  const markup = floorTo(new Big(row.fees).times(String(markupBps)).div('10000').div(row.fee_rate), 18);
+  const earned = floorTo(markup.times(row.price).div(row.into), 18).toFixed();
+  return [
+    `markup USDT TRC20 ${markup.toFixed()}`,
+    `trading USDT TRC20 -${markup.toFixed()}`,
+    `trading USDC ERC20 ${earned}`,
+    `partner:${row.partner} USDC ERC20 -${earned}`,
+  ];
 }
 
 async function completed(changes: Record<string, unknown>, deposit?: string): Promise<MadeOrder> {
@@ -76,7 +87,7 @@ describe('the markup of a completed order', () => {
   it('is booked once, however often the order is settled', async () => {
     const order = await completed({ rate_type: 'float', markup_bps: 25 });
     for (let time = 0; time < 3; time++) await gateway.settlement.settler.settle([order.id]);
-    expect(await accrued(order)).toHaveLength(2);
+    expect(await accrued(order)).toHaveLength(4);
   });
 
   it('is nothing for an order without a markup, and for one of zero', async () => {
@@ -106,7 +117,7 @@ describe('the markup of a completed order', () => {
     for (const order of orders) await gateway.deposit(order);
     for (const order of orders) await gateway.settle(order);
     const lines = await Promise.all(orders.map(accrued));
-    expect(lines.map(({ length }) => length)).toEqual([2, 2, 0, 2]);
+    expect(lines.map(({ length }) => length)).toEqual([4, 4, 0, 4]);
     expect(await gateway.differences()).toEqual([]);
   });
 });
@@ -129,7 +140,7 @@ describe('the reconciler', () => {
     const order = await completed({ rate_type: 'float', markup_bps: 25 });
     const ofOrder = `transaction_id in (select id from ledger_transaction where order_id = $id and kind = 'markup')`;
     const times = (factor: string) => `update ledger_line set amount = amount * ${factor} where ${ofOrder}`;
-    const both = ['accounts', 'accounts', 'markups'];
+    const both = ['accounts', 'accounts', 'accounts', 'accounts', 'markups'];
     expect(await found(times('2'), times('0.5'), order)).toEqual(both);
     expect(
       await found(
@@ -138,9 +149,9 @@ describe('the reconciler', () => {
         order,
       ),
     ).toEqual(both);
-    const hide = `update ledger_line set account = 'trading' where ${ofOrder} and account like 'partner:%'`;
+    const hide = `update ledger_line set account = 'unclaimed' where ${ofOrder} and account like 'partner:%'`;
     const show = `update ledger_line set account = 'partner:' || (select partner_id from exchange_order where id = $id)
-                   where ${ofOrder} and account = 'trading'`;
+                   where ${ofOrder} and account = 'unclaimed'`;
     expect(await found(hide, show, order)).toEqual(['accounts', 'accounts', 'markups']);
     const refunded = `update exchange_order set status = 'refunded' where id = $id`;
     const again = `update exchange_order set status = 'completed' where id = $id`;

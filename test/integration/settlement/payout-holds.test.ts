@@ -1,10 +1,9 @@
-import { execFile } from 'node:child_process';
 import { Big, floorTo } from '../../../src/base/money.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { book, line, minus } from '../../../src/ledger/ledger.ts';
 import { PayoutHolds } from '../../../src/settlement/pay/payout-holds.ts';
 import { Faults } from '../../support/faults/faults.ts';
-import { builtScript } from '../../support/gateway/built-process.ts';
+import { commandLine } from '../../support/gateway/built-process.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 import { kinds, type Member, newMember } from '../../support/staff/staff-client.ts';
 
@@ -49,7 +48,7 @@ async function holds(): Promise<Hold[]> {
 }
 
 const resumption = `mutation ($id: ID!, $acknowledge: Boolean!) {
-  payoutResume(holdId: $id, acknowledge: $acknowledge, reason: "looked at") { id state action hold { id } } }`;
+  payoutResume(holdId: $id, acknowledge: $acknowledge, reason: "checked at") { id state action hold { id } } }`;
 const approval =
   'mutation ($id: ID!) { actionApprove(id: $id, reason: "checked") { state hold { closedAt isAcknowledged } } }';
 const stopping = `mutation ($coin: String, $network: String) {
@@ -105,7 +104,7 @@ async function misbook(reference: string, amount: string): Promise<void> {
   });
 }
 
-const looked = async (): Promise<void> => {
+const checked = async (): Promise<void> => {
   gateway.clock.advance(61_000);
   expect(await gateway.settlement.payoutWatch.runIfDue()).toBe(true);
 };
@@ -166,26 +165,16 @@ describe('a member of staff', () => {
       gateway.query<{ findings: string[]; changed_at: Date }>(
         'select to_jsonb(findings) as findings, changed_at from payout_hold where closed_at is null',
       );
-    await checks.looked('reconciliation', found);
+    await checks.checked('reconciliation', found);
     const opened = await stored();
     expect(opened).toMatchObject([{ findings: names }]);
-    await checks.looked('reconciliation', found.toReversed());
+    await checks.checked('reconciliation', found.toReversed());
     expect(await stored()).toEqual([{ ...opened[0], findings: names.toReversed() }]);
   });
 });
 
 /** The command line, on the gateway's database. */
-function cli(...args: string[]): Promise<{ output: string; errors: string }> {
-  const { PATH = '', HOME = '', TEST_DATA_DIR: DATA_DIR = '' } = process.env;
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [builtScript('surfaces/cli/main.js'), 'payouts', ...args],
-      { env: { PATH, HOME, DATA_DIR, DATABASE_URL: gateway.databaseUrl } },
-      (_error, output, errors) => resolve({ output, errors }),
-    );
-  });
-}
+const cli = (...args: string[]) => commandLine(gateway.databaseUrl, ['payouts', ...args]);
 
 describe('the command line', () => {
   it('stops payouts and shows what keeps them back', async () => {
@@ -291,7 +280,7 @@ describe('payouts of an asset are held', () => {
   it('when a client account is in debit for a minute', async () => {
     const [order] = await paidIn({});
     await finish([order as MadeOrder]);
-    await looked();
+    await checked();
     expect(await holds()).toEqual([]);
     const asset = { coin: 'BTC', network: 'BTC' };
     await gateway.app.orm.em.fork().transactional(async (em) => {
@@ -302,27 +291,27 @@ describe('payouts of an asset are held', () => {
     gateway.clock.advance(31_000);
     expect(await gateway.settlement.payoutWatch.runIfDue()).toBe(true);
     expect(await holds()).toEqual([]);
-    await looked();
+    await checked();
     const [hold] = await holds();
     expect(hold).toMatchObject({ cause: 'CLIENT_DEBIT', coin: 'BTC', network: 'BTC', isStanding: true });
     expect(hold?.detail).toMatch(/^order XP-\S+ was paid 0\.01 BTC more than it brought$/);
     // Long after the booking, the debit is still known.
     gateway.clock.advance(hourMs);
-    await looked();
+    await checked();
     expect(await holds()).toMatchObject([{ id: hold?.id, isStanding: true }]);
     await gateway.app.orm.em.fork().transactional(async (em) => {
       const lines = [line('client', asset, '-0.01'), line('deposits', asset, '0.01')];
       const at = gateway.clock.now();
       await book(em, { kind: 'deposit', reference: 'returned', orderId: order?.id ?? '', at, lines });
     });
-    await looked();
+    await checked();
     expect(await holds()).toMatchObject([{ id: hold?.id, isStanding: false }]);
   });
 
   it('when exchanges for it lost more than the set amount within a day', async () => {
     const orders = await paidIn({}, {}, {}, toLtc);
     await finish(orders);
-    /** Stores a trade at an exchange that is over, and lost so many dollars when it sold. */
+    /** Stores a trade at an exchange that is over, and lost this many dollars when it sold. */
     const lose = async (order: MadeOrder | undefined, usd: number): Promise<void> => {
       await gateway.query(
         `insert into venue_trade (client_id, venue, sell_coin, sell_amount, buy_coin, buy_amount, min_buy_amount, cash,
@@ -341,10 +330,10 @@ describe('payouts of an asset are held', () => {
     };
     await lose(orders[0], 60);
     await lose(orders[3], -5);
-    await looked();
+    await checked();
     expect(await holds()).toEqual([]);
     await lose(orders[1], 80);
-    await looked();
+    await checked();
     expect(await holds()).toMatchObject([
       {
         ...{ cause: 'VENUE_LOSS', coin: 'USDT', network: 'TRC20' },
@@ -353,19 +342,19 @@ describe('payouts of an asset are held', () => {
     ]);
     const [hold] = await holds();
     await resume(hold?.id ?? '', true);
-    await looked();
+    await checked();
     expect(await holds()).toEqual([]);
     await lose(orders[2], 90);
-    await looked();
+    await checked();
     expect(await holds()).toMatchObject([{ cause: 'VENUE_LOSS', coin: 'USDT' }]);
     gateway.clock.advance(25 * hourMs);
-    await looked();
+    await checked();
     expect(await holds()).toMatchObject([{ isStanding: false }]);
   });
 
   it('when a price that one admin set by hand lets our own inventory lose more than that', async () => {
     gateway.clock.advance(25 * hourMs);
-    await looked();
+    await checked();
     for (const { id, isStanding } of await holds()) await resume(id, isStanding);
     await gateway.app.prices.refresh(gateway.app.catalogue.coins());
     const admin = await newMember(gateway, 'admin');
@@ -385,11 +374,11 @@ describe('payouts of an asset are held', () => {
     );
     await gateway.app.prices.refresh(gateway.app.catalogue.coins());
     await finish(await paidIn({ amount_from: 0.2 }));
-    await looked();
+    await checked();
     expect(await holds()).toMatchObject([{ cause: 'VENUE_LOSS', coin: 'USDT', network: 'TRC20' }]);
     // An exchange counts from when it filled, however long before that it was decided.
     await gateway.query("update trade set created_at = created_at - interval '25 hours'");
-    await looked();
+    await checked();
     expect(await holds()).toMatchObject([{ cause: 'VENUE_LOSS', coin: 'USDT', isStanding: true }]);
   });
 });

@@ -333,7 +333,7 @@ describe('a question', () => {
     expect(await story(order)).toBe(`${inTime} action_required action_resolved underpaid refund_confirmed`);
   });
 
-  it('ends when a reorg takes its deposit, and is asked anew when the deposit returns', async () => {
+  it('ends when a reorg takes its deposit, and is asked again when the deposit returns', async () => {
     const order = await world.order({ policy: { on_underpaid: 'ask' } });
     await world.pay(order, '0.006');
     await gateway.reorg('BTC', 3, true);

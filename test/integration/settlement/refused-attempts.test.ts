@@ -1,3 +1,4 @@
+import { ChainError } from '../../../src/chains/port/chain-adapter.ts';
 import { SignerError } from '../../../src/chains/port/signer.ts';
 import { confirm, faults, gateway, payments, status, withFaultyGateway } from '../../support/gateway/faulty-gateway.ts';
 
@@ -60,4 +61,49 @@ describe('a further attempt that the signer refuses for a time', () => {
     expect(await payments(order)).toMatchObject([{ id: payment?.id, state: 'confirmed' }]);
     expect(await attempts()).toEqual([...expected, null]);
   });
+});
+
+it('only what the recipient, the token or the amount causes ends a payment that cannot be built', async () => {
+  const endings = new Map([
+    ['would_fail', 'failed'],
+    ['gas_above_maximum', 'failed'],
+    ['token_refused', 'failed'],
+    // The order could be refunded, although an earlier attempt may have paid.
+    ['earlier_may_confirm', 'sending'],
+    ['no_ticket', 'sending'],
+    ['no_channel', 'sending'],
+    ['insufficient_funds', 'sending'],
+    ['hot_wallet_low', 'sending'],
+    ['unconfirmed_refusal', 'sending'],
+    ['nodes_disagree', 'sending'],
+  ]);
+  const left = [...endings.keys()];
+  const codes = new Map<string, string>();
+  faults.preparing = ({ id }) => {
+    const code = codes.get(id) ?? left.shift() ?? 'would_fail';
+    codes.set(id, code);
+    throw new ChainError(code, 'refused by the test', { isOfChain: true });
+  };
+  const orders = await Promise.all([...endings].map(() => gateway.order()));
+  for (const order of orders) await confirm(order);
+  // Each waits at most ten minutes between two tries.
+  for (let hour = 0; hour <= 48; hour += 6) {
+    gateway.clock.advance(6 * 3_600_000);
+    await gateway.tick();
+  }
+  const ends = async (): Promise<Map<string | undefined, string>> => {
+    const rows = await gateway.query<{ id: string; status: string }>(
+      'select p.id, o.status from payment p join exchange_order o on o.id = p.order_id where p.id = any ($1)',
+      [[...codes.keys()]],
+    );
+    return new Map(rows.map(({ id, status: end }) => [codes.get(id), end]));
+  };
+  expect(await ends()).toEqual(endings);
+
+  faults.preparing = null;
+  gateway.clock.advance(600_000);
+  for (const order of orders) await gateway.settle(order);
+  expect(await ends()).toEqual(
+    new Map([...endings].map(([code, end]) => [code, end === 'failed' ? end : 'completed'])),
+  );
 });

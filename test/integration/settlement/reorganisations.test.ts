@@ -290,6 +290,30 @@ describe('a mempool transaction', () => {
     expect(await status(order)).toBe('completed');
   });
 
+  it('that a block holds by the time the blocks are read counts once', async () => {
+    const { sandbox, adapters } = gateway.settlement;
+    const order = await gateway.order();
+    const to = (await adapters.get('bitcoin')?.hotWallet())?.address ?? '';
+    const toHot = { to, tag: null, contract: null, busyBlocks: 0 };
+    const txids = [
+      await gateway.deposit(order),
+      await sandbox.pay('bitcoin', { ...toHot, amount: 300_000_000n }),
+      await sandbox.pay('bitcoin', { ...toHot, amount: 1n }),
+    ];
+    faults.scan = async (chain) => {
+      if (chain === 'bitcoin') await gateway.mine('BTC');
+    };
+    await gateway.tick();
+    faults.scan = null;
+    await gateway.settle(order);
+    const rows = await gateway.query<{ amount: string }>(
+      `select trim_scale(amount)::text as amount from deposit where txid = any($1) order by amount`,
+      [txids],
+    );
+    expect(rows).toEqual([{ amount: '0.00000001' }, { amount: order.amountFrom }, { amount: '3' }]);
+    expect(await gateway.differences()).toEqual([]);
+  });
+
   it('is gone when two polls of the node say so', async () => {
     const order = await gateway.order();
     const txid = await gateway.deposit(order);

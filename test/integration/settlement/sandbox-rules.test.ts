@@ -55,7 +55,7 @@ describe.each([
 
   const xrp = { coin_from: 'XRP', network_from: 'XRP', amount_from: 500 };
 
-  /** What arrives at the wallet, in a block of its own. */
+  /** What arrives at the wallet, in a separate block. */
   async function arrives(tag: string | null, amount: bigint, isUnusual = false): Promise<string> {
     const output = { to: wallet.address, tag, contract: null, amount, isUnusual };
     const txid = await gateway.settlement.sandbox.pay('ripple', { ...output, busyBlocks: 2 });
@@ -76,7 +76,7 @@ describe.each([
       )
     )[0];
 
-  it('has the address of every deposit, and a tag of its own', async () => {
+  it('has the address of every deposit, and a separate tag', async () => {
     const [one, other] = [await gateway.order(xrp), await gateway.order({ ...xrp, amount_from: 600 })];
     expect(one.depositAddress).toBe(wallet.address);
     expect(other.depositAddress).toBe(wallet.address);

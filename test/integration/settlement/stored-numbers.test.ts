@@ -9,6 +9,7 @@ import { type SettledGateway, startSettledGateway } from '../../support/gateway/
 const kinds: Readonly<Record<string, string>> = {
   'ChainState.fence': 'string',
   'ChainState.version': 'string',
+  'CommissionEntry.number': 'string',
   'ChainState.height': 'number',
   'ChainState.head': 'number',
   'ChainState.rescanFrom': 'number',

@@ -17,7 +17,7 @@ beforeEach(async () => {
 afterEach(() => gateway.stop());
 
 /**
- * Credited deposits on addresses of ours, each an output of its own, worth so many smallest units.
+ * Credited deposits on addresses of ours, each a separate output, worth this many smallest units.
  */
 async function depositOutputs(count: number, units = 100_000_000): Promise<string[]> {
   const keys = Array.from({ length: count }, (_, index) => `${randomBytes(32).toString('hex')}:${index}`);
@@ -41,7 +41,7 @@ async function depositCoins(chain: string, coin: string, amount: number, keys: r
   );
 }
 
-/** A credited deposit of so many outputs of one transaction, a coin each. Returns their keys. */
+/** A credited deposit of this many outputs of one transaction, a coin each. Returns their keys. */
 async function depositOfOutputs(count: number): Promise<string[]> {
   const txid = randomBytes(32).toString('hex');
   const keys = Array.from({ length: count }, (_, index) => `${txid}:${index}`);
@@ -263,7 +263,7 @@ describe('sweeps of a chain of outputs', () => {
     expect(await refusals()).toEqual([]);
   });
 
-  it('that the chain refused are decided anew after an hour, and keep no others waiting', async () => {
+  it('that the chain refused are decided again after an hour, and keep no others waiting', async () => {
     const refused = await depositOutputs(32, 200_000_000);
     const turn = await turnsOf({ ...litecoin, says: { traits: utxoTraits } });
     await turn();
@@ -346,7 +346,7 @@ describe('sweeps of a chain of accounts', () => {
     expect(await swept()).toEqual([['a']]);
   });
 
-  it('that the chain refused are decided anew after an hour', async () => {
+  it('that the chain refused are decided again after an hour', async () => {
     await depositCoins('ethereum', 'ETH', 1, ['a']);
     const turn = await turnsOf({
       ...ethereum,

@@ -141,7 +141,7 @@ describe('a deposit without an order', () => {
     expect(await gateway.show(small)).toMatchObject({ status: 'waiting_deposit', deposit_txid: null });
   });
 
-  it('is refunded beside the deposit that an order has already', async () => {
+  it('is refunded in addition to the deposit that an order has already', async () => {
     const order = await orderOfXrp();
     await gateway.deposit(order);
     await gateway.mine('XRP', 2);
@@ -178,6 +178,18 @@ describe('a deposit without an order', () => {
     await approve(id);
     await expect(propose({ depositId: next.id, orderId: order.id })).rejects.toThrow('belongs to an order already');
     await gateway.settle(order);
+  });
+
+  it('with the tag of funding is capital, which staff neither assign nor return', async () => {
+    const owedBefore = await owed();
+    const order = await orderOfXrp();
+    const deposit = await arrives(500, wallet.tag);
+    expect(deposit).toMatchObject({ order_id: null, state: 'credited', problem: null });
+    const isFunding = 'the deposit is funding of the hot wallet';
+    await expect(propose({ depositId: deposit.id, orderId: order.id })).rejects.toThrow(isFunding);
+    const back = { action: 'refund', depositId: deposit.id, recipient: { address: addressExample('XRP'), tag: '7' } };
+    await expect(propose(back as never)).rejects.toThrow(isFunding);
+    expect(await owed()).toEqual(owedBefore);
   });
 
   it('is returned to the address and the tag that its owner names, and then to no order', async () => {
@@ -236,6 +248,39 @@ describe('deposits without an order below the minimum', () => {
     expect(await gateway.query('select deposits::int as deposits from small_deposit_day')).toEqual([
       { deposits: dust },
     ]);
+  });
+
+  it('with the tag of funding, which anyone can read on the chain, take as few steps and are capital', async () => {
+    const order = await orderOfXrp();
+    const funding = 4_000;
+    const shown = () => gateway.query('select chain, day, deposits from small_deposit_day');
+    const before = await shown();
+    const steps = await scans();
+    await gateway.query(
+      `insert into sandbox_tx (chain, txid, recipient, tag, amount, fee, state, seen_at)
+       select 'ripple', md5(i::text) || md5('funding' || i), $1, $2, 1 + i % 10, 0, 'mempool', $3
+         from generate_series(1, ${funding}) i`,
+      [wallet.address, wallet.tag, gateway.clock.now()],
+    );
+    await gateway.deposit(order);
+    await gateway.mine('XRP', 8);
+    await gateway.settle(order);
+    expect(await gateway.show(order)).toMatchObject({ status: 'completed' });
+    expect((await scans()) - steps).toBeLessThan(16);
+    const booked = await gateway.query(
+      `select d.purpose, d.state, l.account, count(*)::int as count, trim_scale(sum(l.amount))::text as amount
+         from deposit d join ledger_transaction x on x.kind = 'funding' and x.reference = d.chain || ':' || d.key || ':1'
+         join ledger_line l on l.transaction_id = x.id
+        where d.tag = $1 and d.amount < 1 group by 1, 2, 3 order by 3`,
+      [wallet.tag],
+    );
+    const sum = { purpose: 'funding', state: 'credited', count: funding };
+    expect(booked).toEqual([
+      { ...sum, account: 'hot', amount: '0.022' },
+      { ...sum, account: 'opening', amount: '-0.022' },
+    ]);
+    // They are no item of attention.
+    expect(await shown()).toEqual(before);
   });
 
   /** The stored steps of scans of the chain. */

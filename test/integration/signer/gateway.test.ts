@@ -55,7 +55,7 @@ const free = async (): Promise<number> => {
   return row?.free ?? 0;
 };
 
-describe('a gateway whose signer is a process of its own', () => {
+describe('a gateway whose signer is a separate process', () => {
   it('takes its accounts and addresses from the signer, and makes no seed', async () => {
     await expect(start()).rejects.toThrow('start the signer of SIGNER_SOCKET first');
     await signer();
@@ -100,7 +100,7 @@ describe('a gateway whose signer is a process of its own', () => {
     expect(away.detail).toContain('its secret is not the one of');
   });
 
-  it('refuses a seed of its own', async () => {
+  it('refuses a separate seed', async () => {
     await signer();
     const settings = { SIGNER_SOCKET: join(dir, 'sock'), SIGNER_SEED: 'ab'.repeat(32) };
     await expect(start(settings)).rejects.toThrow('give SIGNER_SEED to the signer only');

@@ -174,7 +174,7 @@ describe('a sealed seed of the signer', () => {
   });
 });
 
-// `script` of util-linux gives a program a terminal of its own.
+// `script` of util-linux gives a program a separate terminal.
 const hasScript = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') ?? false;
 if (!hasScript)
   process.stderr.write('\nThere is no script of util-linux here: the signer is not tried at a terminal.\n\n');

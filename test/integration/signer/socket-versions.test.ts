@@ -1,7 +1,12 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
-import type { Expiry, SignedTx } from '../../../src/chains/port/chain-adapter.ts';
+import {
+  type Expiry,
+  type PaymentIntent,
+  paymentPurposes,
+  type SignedTx,
+} from '../../../src/chains/port/chain-adapter.ts';
 import { encodePayload } from '../../../src/chains/sandbox/sandbox-tx.ts';
 import { proofHeaders } from '../../../src/signer/proof.ts';
 import {
@@ -116,6 +121,29 @@ describe('the expiry of a transaction', () => {
       await expect(signing).rejects.toMatchObject({ name: 'SignerError', code: 'refused' });
       await expect(signing).rejects.toThrow('the expiry of the transaction is neither one height nor one time');
     }
+  });
+});
+
+describe('the purpose of a payment', () => {
+  it.each(paymentPurposes)('goes to the signer as %s', async (purpose) => {
+    const received: unknown[] = [];
+    const answer = async (_chain: string, asked: PaymentIntent): Promise<SignedTx> => {
+      received.push(asked.purpose);
+      return signedAs(null) as SignedTx;
+    };
+    await serve({ sign: answer, revoke: answer });
+    await client.sign('bitcoin', { ...intent, purpose }, txOf());
+    await client.revoke('bitcoin', { ...intent, purpose }, txOf());
+    expect(received).toEqual([purpose, purpose]);
+  });
+
+  it.each(['gift', 'Payout', '', 7, null, ['payout']])('is refused as %j, and nothing is signed', async (purpose) => {
+    await serve();
+    const body = signBody(({ intent: asked }) => Object.assign(asked ?? {}, { purpose }));
+    for (const path of ['/sign', '/revoke']) {
+      expect(await ask('POST', path, body)).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
+    }
+    expect((await client.sign('bitcoin', intent, txOf(1))).reserves).toEqual([`nonce:${from}:1`]);
   });
 });
 

@@ -106,6 +106,11 @@ describe('orders', () => {
     expect((await operator.ask(propose, { input: { ...input, evidence: '' } })).errors).toMatchObject([
       { extensions: { kind: 'missing_field' } },
     ]);
+    for (const text of ['x'.repeat(4_001), 'a\0b', '\ud800']) {
+      expect((await operator.ask(propose, { input: { ...input, evidence: text } })).errors).toMatchObject([
+        { extensions: { kind: 'invalid_value' } },
+      ]);
+    }
     await second.data(approve, { id: depositAssign.id });
     await gateway.tick();
     expect(await ids({})).toEqual([]);
@@ -171,7 +176,7 @@ describe('orders', () => {
     expect((await gateway.show(order)).status).toBe('completed');
   });
 
-  it('stay held when they were held anew after a release was proposed', async () => {
+  it('stay held when they were held again after a release was proposed', async () => {
     const order = await gateway.order();
     await gateway.deposit(order);
     await gateway.tick();
@@ -255,26 +260,35 @@ describe('partners and keys', () => {
         )
         .then(({ json }) => json.rate);
     await admin.data(
-      'mutation ($id: ID!) { partnerPricing(id: $id, pricing: { float: "0.2" }, reason: "contract 7") { id } }',
+      'mutation ($id: ID!) { partnerChange(id: $id, changes: { pricing: { float: "0.2" } }, reason: "contract 7") { id } }',
       {
         id,
       },
     );
     await admin.data(
-      'mutation ($id: ID!) { partnerLimits(id: $id, limits: { requests: 7, lists: 9 }, reason: "contract 7") { id } }',
+      'mutation ($id: ID!) { partnerChange(id: $id, changes: { limits: { requests: 7, lists: 9 } }, reason: "contract 7") { id } }',
       { id },
     );
-    await operator.data('mutation ($id: ID!) { partnerRename(id: $id, name: "Big Shop", reason: "new name") { id } }', {
-      id,
-    });
-    await operator.data('mutation ($id: ID!) { partnerSignature(id: $id, required: true, reason: "asked") { id } }', {
-      id,
-    });
-    await operator.data('mutation ($id: ID!) { partnerPublicStatus(id: $id, enabled: true, reason: "asked") { id } }', {
-      id,
-    });
+    await operator.data(
+      'mutation ($id: ID!) { partnerChange(id: $id, changes: { name: "Big Shop" }, reason: "new name") { id } }',
+      {
+        id,
+      },
+    );
+    await operator.data(
+      'mutation ($id: ID!) { partnerChange(id: $id, changes: { requireSignature: true }, reason: "asked") { id } }',
+      {
+        id,
+      },
+    );
+    await operator.data(
+      'mutation ($id: ID!) { partnerChange(id: $id, changes: { publicStatus: true }, reason: "asked") { id } }',
+      {
+        id,
+      },
+    );
     const page =
-      'mutation ($id: ID!) { partnerOrderPage(id: $id, enabled: true, displayName: "Big Wallet", reason: "asked") { id } }';
+      'mutation ($id: ID!) { partnerChange(id: $id, changes: { orderPage: true, displayName: "Big Wallet" }, reason: "asked") { id } }';
     await operator.data(page, { id });
     const { partner } = await support.data(
       'query ($id: ID!) { partner(id: $id) { name feeRateFloat rateLimitPerMin listsLimitPerMin publicStatus orderPage displayName requireSignature pricing { float fixed } keys { keyId } } }',
@@ -308,17 +322,14 @@ describe('partners and keys', () => {
     await operator.data('mutation ($k: ID!) { keyRevoke(keyId: $k, reason: "done") { revokedAt } }', {
       k: keyRoll.keyId,
     });
-    await operator.data('mutation ($id: ID!) { partnerStatus(id: $id, status: INACTIVE, reason: "left") { status } }', {
-      id,
-    });
+    await operator.data(
+      'mutation ($id: ID!) { partnerChange(id: $id, changes: { status: INACTIVE }, reason: "left") { status } }',
+      {
+        id,
+      },
+    );
     expect((await audited(`partner:${id}`)).map(({ operation }) => operation)).toEqual([
-      'partnerStatus',
-      'partnerOrderPage',
-      'partnerPublicStatus',
-      'partnerSignature',
-      'partnerRename',
-      'partnerLimits',
-      'partnerPricing',
+      ...Array.from({ length: 7 }, () => 'partnerChange'),
       'partnerCreate',
     ]);
     const [entry] = await audited(`key:${keyRoll.keyId}`);
@@ -334,13 +345,21 @@ describe('partners and keys', () => {
     const before = await countAudit();
     const wrong: [Member, string, string][] = [
       [operator, 'mutation { partnerCreate(name: "", reason: "x") { id } }', 'invalid_value'],
-      [operator, 'mutation { partnerRename(id: "x", name: "y", reason: "x") { id } }', 'partner_not_found'],
+      [
+        operator,
+        'mutation { partnerChange(id: "x", changes: { name: "y" }, reason: "x") { id } }',
+        'partner_not_found',
+      ],
       [
         admin,
-        `mutation { partnerPricing(id: "${id}", pricing: { float: "0.9" }, reason: "x") { id } }`,
+        `mutation { partnerChange(id: "${id}", changes: { pricing: { float: "0.9" } }, reason: "x") { id } }`,
         'invalid_value',
       ],
-      [admin, `mutation { partnerLimits(id: "${id}", limits: { orders: 0 }, reason: "x") { id } }`, 'invalid_value'],
+      [
+        admin,
+        `mutation { partnerChange(id: "${id}", changes: { limits: { orders: 0 } }, reason: "x") { id } }`,
+        'invalid_value',
+      ],
       [operator, 'mutation { keyRevoke(keyId: "x", reason: "x") { keyId } }', 'key_not_found'],
       [operator, `mutation { keyIssue(partnerId: "${id}", reason: "") { keyId } }`, 'invalid_value'],
     ];

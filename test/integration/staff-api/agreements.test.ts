@@ -102,15 +102,16 @@ describe('an order with an agreement', () => {
     const { order: seen } = await support.data(booked, { id: asked.id });
     expect(seen.markupAccrual).toMatchObject({ amount: order.markup.amount, coin: 'USDT', network: 'TRC20' });
     const lines = seen.ledgerLines.filter(({ kind }: { kind: string }) => kind === 'markup');
+    const [entry] = await gateway.query<{ amount: string }>(
+      'select trim_scale(amount)::text as amount from commission_entry where order_id = $1',
+      [asked.id],
+    );
+    const line = { kind: 'markup', partner: null };
     expect(lines).toEqual([
-      { kind: 'markup', account: 'MARKUP', amount: order.markup.amount, coin: 'USDT', partner: null },
-      {
-        kind: 'markup',
-        account: 'PARTNER',
-        amount: `-${order.markup.amount}`,
-        coin: 'USDT',
-        partner: { id: partnerId },
-      },
+      { ...line, account: 'MARKUP', amount: order.markup.amount, coin: 'USDT' },
+      { ...line, account: 'TRADING', amount: `-${order.markup.amount}`, coin: 'USDT' },
+      { ...line, account: 'TRADING', amount: entry?.amount, coin: 'USDC' },
+      { ...line, account: 'PARTNER', amount: `-${entry?.amount}`, coin: 'USDC', partner: { id: partnerId } },
     ]);
     expect(
       kinds(await viewer.ask('query ($id: ID!) { order(id: $id) { markupAccrual { amount } } }', { id: asked.id })),
@@ -150,13 +151,13 @@ describe('an order without one', () => {
 
 describe('terms of a partner', () => {
   const limits = `mutation ($id: ID!, $limits: LimitsInput!) {
-    partnerLimits(id: $id, limits: $limits, reason: "contract 8") { maxMarkupBps quoteHoldSec quoteAdverseBps quoteCutSince }
+    partnerChange(id: $id, changes: { limits: $limits }, reason: "contract 8") { maxMarkupBps quoteHoldSec quoteAdverseBps quoteCutSince }
   }`;
   const setLimits = (member: Member, changes: object) => member.ask(limits, { id: partnerId, limits: changes });
 
   it('are set by an admin, and audited', async () => {
     expect(kinds(await setLimits(operator, { markupBps: 100 }))).toEqual(['insufficient_role']);
-    expect((await setLimits(admin, { markupBps: 100 })).data.partnerLimits).toEqual({
+    expect((await setLimits(admin, { markupBps: 100 })).data.partnerChange).toEqual({
       maxMarkupBps: 100,
       quoteHoldSec: null,
       quoteAdverseBps: null,
@@ -164,13 +165,13 @@ describe('terms of a partner', () => {
     });
     expect(kinds(await setLimits(admin, { quoteHoldSec: 120 }))).toEqual(['invalid_value']);
     await admin.data(
-      'mutation ($id: ID!) { partnerPricing(id: $id, pricing: { fixed: "0.03" }, reason: "a longer hold") { id } }',
+      'mutation ($id: ID!) { partnerChange(id: $id, changes: { pricing: { fixed: "0.03" } }, reason: "a longer hold") { id } }',
       { id: partnerId },
     );
-    expect((await setLimits(admin, { quoteHoldSec: 120 })).data.partnerLimits.quoteHoldSec).toBe(120);
+    expect((await setLimits(admin, { quoteHoldSec: 120 })).data.partnerChange.quoteHoldSec).toBe(120);
     const entries = await gateway.query<{ change: { before: object; after: object } }>(
       `select jsonb_build_object('before', before, 'after', after) as change from audit_log
-        where operation = 'partnerLimits' and after is not null order by id`,
+        where operation = 'partnerChange' and reason = 'contract 8' and after is not null order by id`,
     );
     expect(entries.map(({ change }) => change)).toMatchObject([
       { before: { maxMarkupBps: null }, after: { maxMarkupBps: 100, quoteHoldSec: null } },

@@ -83,7 +83,7 @@ describe('an entry of the audit log', () => {
     expect(held).toMatchObject({ object: { name: shortId, orderId: shortId, partnerId: null }, proposal: null });
 
     const { id, keyId } = await gateway.partner();
-    await admin.data(`mutation { partnerRename(id: "${id}", name: "Named Shop", reason: "x") { id } }`);
+    await admin.data(`mutation { partnerChange(id: "${id}", changes: { name: "Named Shop" }, reason: "x") { id } }`);
     const key = `{ label: "web" }`;
     await admin.data(`mutation { keyChange(keyId: "${keyId}", key: ${key}, reason: "x") { keyId } }`);
     const webhook = await states.webhookId(id);

@@ -222,7 +222,7 @@ describe('a change of a partner that is refused', () => {
   it('names each input that is at fault', async () => {
     const { id } = await gateway.partner();
     const { errors } = await admin.ask(
-      'mutation ($id: ID!) { partnerLimits(id: $id, limits: { requests: 0, markupBps: 501, orders: 5 }, reason: "x") { id } }',
+      'mutation ($id: ID!) { partnerChange(id: $id, changes: { limits: { requests: 0, markupBps: 501, orders: 5 } }, reason: "x") { id } }',
       { id },
     );
     expect(errors).toMatchObject([
@@ -230,8 +230,8 @@ describe('a change of a partner that is refused', () => {
         extensions: {
           kind: 'validation_failed',
           errors: [
-            { field: 'limits.requests', code: 'invalid_value' },
-            { field: 'limits.markupBps', code: 'invalid_value' },
+            { field: 'changes.limits.requests', code: 'invalid_value' },
+            { field: 'changes.limits.markupBps', code: 'invalid_value' },
           ],
         },
       },
@@ -241,21 +241,51 @@ describe('a change of a partner that is refused', () => {
   });
 
   it.each([
-    ['partnerLimits', 'limits: { quoteHoldSec: 301 }', 'limits.quoteHoldSec'],
-    ['partnerLimits', 'limits: { quoteHoldSec: 300 }', 'limits.quoteHoldSec'],
-    ['partnerPricing', 'pricing: { float: "0.7" }', 'pricing.float'],
-    ['partnerOrderPage', 'enabled: true', 'displayName'],
-    ['partnerOrderPage', 'enabled: true, displayName: ""', 'displayName'],
-    ['partnerRename', 'name: ""', 'name'],
-  ])('as %s(%s)', async (mutation, input, field) => {
+    ['limits: { quoteHoldSec: 301 }', 'changes.limits.quoteHoldSec'],
+    ['limits: { quoteHoldSec: 300 }', 'changes.limits.quoteHoldSec'],
+    ['pricing: { float: "0.7" }', 'changes.pricing.float'],
+    ['orderPage: true', 'changes.displayName'],
+    ['orderPage: true, displayName: ""', 'changes.displayName'],
+    ['name: ""', 'changes.name'],
+  ])('as { %s }', async (changes, field) => {
     const { id } = await gateway.partner();
-    const { errors } = await admin.ask(`mutation { ${mutation}(id: "${id}", ${input}, reason: "x") { id } }`);
+    const { errors } = await admin.ask(
+      `mutation { partnerChange(id: "${id}", changes: { ${changes} }, reason: "x") { id } }`,
+    );
     expect(errors).toMatchObject([{ extensions: { kind: 'invalid_value', errors: [{ field }] } }]);
+  });
+
+  it.each(['', 'name: null', 'pricing: {}', 'limits: null'])('when nothing is to change: { %s }', async (changes) => {
+    const { id } = await gateway.partner();
+    const { errors } = await admin.ask(
+      `mutation { partnerChange(id: "${id}", changes: { ${changes} }, reason: "x") { id } }`,
+    );
+    expect(errors).toMatchObject([
+      {
+        message: expect.stringContaining('name at least one member of changes'),
+        extensions: { kind: 'invalid_value' },
+      },
+    ]);
+  });
+
+  it('when one of its members needs a right that the caller lacks, and changes nothing', async () => {
+    const operator = await newMember(gateway, 'operator');
+    const { id } = await gateway.partner();
+    for (const terms of ['pricing: { float: "0.2" }', 'limits: { requests: 7 }']) {
+      const { errors } = await operator.ask(
+        `mutation { partnerChange(id: "${id}", changes: { name: "Big", ${terms} }, reason: "x") { id } }`,
+      );
+      expect(errors).toMatchObject([{ extensions: { kind: 'insufficient_role' } }]);
+    }
+    const { partner } = await viewer.data('query ($id: ID!) { partner(id: $id) { name feeRateFloat } }', { id });
+    expect(partner).toEqual({ name: expect.not.stringContaining('Big'), feeRateFloat: null });
   });
 
   it('names the reason', async () => {
     const { id } = await gateway.partner();
-    const { errors } = await admin.ask(`mutation { partnerRename(id: "${id}", name: "Shop", reason: " ") { id } }`);
+    const { errors } = await admin.ask(
+      `mutation { partnerChange(id: "${id}", changes: { name: "Shop" }, reason: " ") { id } }`,
+    );
     expect(errors).toMatchObject([{ extensions: { errors: [{ field: 'reason' }] } }]);
   });
 });

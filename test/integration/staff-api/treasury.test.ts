@@ -439,6 +439,9 @@ describe('movements at the exchange', () => {
     expect(first.pageInfo.hasNextPage).toBe(true);
     const next = (await viewer.data(transfers, { first: 1, after: first.pageInfo.endCursor })).treasury.transfers;
     expect(next.edges[0].node.reference).toBe(reference);
+    expect((await viewer.ask(transfers, { after: 'x' })).errors).toMatchObject([
+      { extensions: { kind: 'invalid_value' } },
+    ]);
     const listed = (await viewer.data(movements)).venueMovements.edges;
     expect(listed.map(({ node }: { node: { transfer: object } }) => node.transfer)).toEqual([
       { state: 'ASKED' },

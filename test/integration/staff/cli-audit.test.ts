@@ -1,6 +1,5 @@
-import { execFile } from 'node:child_process';
 import { createDatabase, query } from '../../support/database/database.ts';
-import { builtScript } from '../../support/gateway/built-process.ts';
+import { commandLine } from '../../support/gateway/built-process.ts';
 import { startGateway, type TestGateway } from '../../support/gateway/gateway.ts';
 import { orderBody } from '../../support/gateway/orders.ts';
 
@@ -24,17 +23,7 @@ afterAll(() => gateway?.stop());
 
 let url = '';
 
-function cli(...args: string[]): Promise<{ code: number; output: string; errors: string }> {
-  const { PATH = '', HOME = '', TEST_DATA_DIR: DATA_DIR = '' } = process.env;
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [builtScript('surfaces/cli/main.js'), ...args],
-      { env: { PATH, HOME, DATA_DIR, DATABASE_URL: url, CABINET_URL: 'https://cabinet.example.com' } },
-      (error, output, errors) => resolve({ code: error ? Number(error.code) : 0, output, errors }),
-    );
-  });
-}
+const cli = (...args: string[]) => commandLine(url, args, { CABINET_URL: 'https://cabinet.example.com' });
 
 /**
  * Commands that change nothing but what the sandbox makes up: they play its users, miners and

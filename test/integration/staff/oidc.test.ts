@@ -99,15 +99,13 @@ describe('signing in at the identity provider', () => {
     await gateway.staff.create('loud@example.com', 'viewer');
     const { browser, url } = await leave();
     expect((await comeBack(browser, await idp.signIn(url.href, 'loud'))).status).toBe(200);
-    await gateway.app.orm.em
-      .fork()
-      .transactional((em) => gateway.staff.inviteWithoutToken(em, 'new@example.com', 'viewer'));
+    await gateway.app.orm.em.fork().transactional((em) => gateway.staff.inviteByCode(em, 'new@example.com', 'viewer'));
     idp.people.set('new', { email: 'new@example.com', verified: true });
     const other = await leave();
     expect((await comeBack(other.browser, await idp.signIn(other.url.href, 'new'))).status).toBe(200);
   });
 
-  it('is offered on the page, beside the token', async () => {
+  it('is offered on the page, next to the token', async () => {
     const html = await (await new StaffBrowser(gateway.app.internalUrl).get('/sign-in?return_to=/playground')).text();
     expect(html).toContain(`href="/sign-in/oidc?return_to=%2Fplayground">Sign in with ${new URL(idp.issuer).host}<`);
     expect(html).toContain('name="token"');

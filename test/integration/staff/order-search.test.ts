@@ -393,7 +393,7 @@ describe('what staff look at', () => {
   });
 
   /**
-   * Exchanges that are not decided, and filled ones whose sale is not done: so many minutes ago.
+   * Exchanges that are not decided, and filled ones whose sale is not done: this many minutes ago.
    * Two of each kind have stood too long; one of these has both troubles, and is one item.
    */
   async function standStill(now: Date): Promise<void> {
@@ -493,5 +493,17 @@ describe('what staff look at', () => {
     expect(status.statistics.eventsBehind).toBeGreaterThan(600);
     expect(status.statistics.behindSince).toBeInstanceOf(Date);
     expect(status.statistics.rolledAt).toBeNull();
+  });
+});
+
+// Last, because it makes orders and the other tests count them.
+describe('a search for a tag', () => {
+  it('finds an order by its whole deposit tag, and by no part of it', async () => {
+    const xrp = { coin_from: 'XRP', network_from: 'XRP', amount_from: 500 };
+    const [order] = [await gateway.order(xrp), await gateway.order(xrp)];
+    const tag = order.depositTag ?? '';
+    expect(await found({ search: ` ${tag} ` })).toEqual([order.id]);
+    expect(await found({ search: tag.slice(0, -1) })).not.toContain(order.id);
+    expect(await found({ search: `0${tag}` })).not.toContain(order.id);
   });
 });

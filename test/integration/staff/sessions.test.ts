@@ -63,7 +63,7 @@ describe('a token', () => {
   });
 
   it('is not what every member has', async () => {
-    const member = await change((em) => gateway.staff.inviteWithoutToken(em, 'oidc-only@example.com', 'viewer'));
+    const { member } = await change((em) => gateway.staff.inviteByCode(em, 'oidc-only@example.com', 'viewer'));
     expect(member.tokenId).toBeNull();
     const issued = await change((em) => gateway.staff.rotateToken(em, member.id));
     expect(await authenticator.byToken(issued.token)).toMatchObject({ email: 'oidc-only@example.com' });
@@ -377,23 +377,49 @@ describe('the last admin', () => {
 });
 
 describe('attempts to sign in', () => {
-  it('are counted by address, and refused before anything is looked up', async () => {
-    const alone = await startGateway({
+  const startAlone = () =>
+    startGateway({
       settings: { RATE_LIMIT_SIGN_IN_PER_MIN: '3', TRUSTED_PROXIES: '127.0.0.1/32' },
       outside: { clock, background: false },
     });
-    try {
-      const { token } = await alone.staff.create('limited@example.com', 'viewer');
-      const from = (address: string, text: string) =>
-        new StaffBrowser(alone.app.internalUrl).post('/sign-in', { token: text }, { 'X-Forwarded-For': address });
-      for (let i = 0; i < 3; i++) expect((await from('192.0.2.1', generateKey('xs_').whole)).status).toBe(401);
-      const refused = await from('192.0.2.1', token);
-      expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true]);
-      expect(alertOf(await refused.text())).toMatch(/too many attempts.*retry in \d+ seconds/i);
-      expect((await from('192.0.2.2', token)).status).toBe(303);
-    } finally {
-      await alone.stop();
-    }
+  type Alone = Awaited<ReturnType<typeof startAlone>>;
+  let alone: Alone;
+  let token: string;
+  beforeEach(async () => {
+    alone = await startAlone();
+    token = (await alone.staff.create('limited@example.com', 'viewer')).token;
+  });
+  afterEach(() => alone?.stop());
+
+  const from = (address: string, text: string) =>
+    new StaffBrowser(alone.app.internalUrl).post('/sign-in', { token: text }, { 'X-Forwarded-For': address });
+  const guess = async (address: string, kind: 'xs_' | 'xe_' = 'xs_') => {
+    const text = kind === 'xs_' ? generateKey('xs_').whole : `xe_${'A'.repeat(43)}`;
+    return (await from(address, text)).status;
+  };
+
+  it('with wrong tokens and codes are counted by address, and lock out no member behind it', async () => {
+    for (let i = 0; i < 2; i++) expect(await guess('192.0.2.1')).toBe(401);
+    expect([await guess('192.0.2.1', 'xe_'), await guess('192.0.2.1', 'xe_')]).toEqual([401, 429]);
+    const refused = await from('192.0.2.1', generateKey('xs_').whole);
+    expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true]);
+    expect(alertOf(await refused.text())).toMatch(/too many attempts.*retry in \d+ seconds/i);
+    expect((await from('192.0.2.1', token)).status).toBe(303);
+    expect(await guess('192.0.2.2')).toBe(401);
+  });
+
+  it('are looked up ten times as often as wrong ones are allowed, and no more', async () => {
+    for (let i = 0; i < 30; i++) await guess('192.0.2.3');
+    expect((await from('192.0.2.3', token)).status).toBe(429);
+    expect((await from('192.0.2.4', token)).status).toBe(303);
+  });
+
+  it('of a block of IPv6 are counted together, however many hosts it has', async () => {
+    const statuses: number[] = [];
+    for (let i = 0; i < 32; i++) statuses.push(await guess(`2001:db8:7:${i.toString(16)}::1`));
+    expect(statuses).toEqual([...Array(30).fill(401), 429, 429]);
+    expect(await guess('2001:db8:8::1')).toBe(401);
+    expect((await from('2001:db8:7:ff::1', token)).status).toBe(303);
   });
 });
 

@@ -33,15 +33,15 @@ describe('a gateway over plain HTTP on a network', () => {
     }
   });
 
-  it('refuses so too beside its TLS proxy, and not behind it', async () => {
+  it('refuses so too at its port without the TLS proxy, and not behind it', async () => {
     const proxied = await startGateway({
       settings: { INTERNAL_PUBLIC_URL: 'https://staff.example.com' },
       outside: { clock, background: false },
     });
     try {
       const { token } = await proxied.staff.create('ada@example.com', 'viewer');
-      const beside = await signIn('gateway.internal:8081', token, 'POST', proxied.app.internalUrl);
-      expect([beside.status, alertOf(beside.body)]).toEqual([403, expect.stringContaining('HTTPS')]);
+      const plain = await signIn('gateway.internal:8081', token, 'POST', proxied.app.internalUrl);
+      expect([plain.status, alertOf(plain.body)]).toEqual([403, expect.stringContaining('HTTPS')]);
       const behind = new StaffBrowser(proxied.app.internalUrl);
       const response = await behind.post('/sign-in', { token }, { Origin: 'https://staff.example.com' });
       expect(response.status).toBe(303);

@@ -31,7 +31,7 @@ beforeEach(async () => {
   for (const table of ['wallet_history', 'chain_history', 'venue_history', 'wallet_level', 'venue_level']) {
     await gateway.query(`delete from ${table}`);
   }
-  // Each test begins with a slot of its own.
+  // Each test begins with a separate slot.
   gateway.clock.advance(2 * slotMs - (gateway.clock.now().getTime() % slotMs));
 });
 

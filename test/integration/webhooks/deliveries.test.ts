@@ -2,8 +2,10 @@ import { createSecretKey, randomBytes } from 'node:crypto';
 import { ListCursors } from '../../../src/orders/read/list-cursor.ts';
 import { DeliveryLog } from '../../../src/webhooks/delivery-log.ts';
 import { EndpointService } from '../../../src/webhooks/endpoint-service.ts';
+import { recordPartnerEvent } from '../../../src/webhooks/partner-events.ts';
 import { retryPausesMs } from '../../../src/webhooks/retries.ts';
 import { SecretBox } from '../../../src/webhooks/secret-box.ts';
+import { WebhookEndpoint } from '../../../src/webhooks/webhook-endpoint.entity.ts';
 import { TestClock } from '../../support/gateway/clock.ts';
 import { LogSink } from '../../support/gateway/log-sink.ts';
 import { feedCatchesUp, orderBody } from '../../support/gateway/orders.ts';
@@ -220,6 +222,124 @@ describe('a rotation', () => {
   });
 });
 
+describe('an event without an order', () => {
+  const paid = { coin: 'USDC', network: 'ERC20', amount: '131.150000000000000001', fee: '1.5', txid: '0xab' };
+  const record = (mine: Endpoint, month: string) =>
+    gateway.app.orm.em.fork().transactional(async (em) => {
+      const { partner } = await em.findOneOrFail(WebhookEndpoint, { id: mine.id });
+      const at = gateway.clock.now();
+      return recordPartnerEvent(em, {
+        partnerId: partner.id,
+        type: 'commission.paid',
+        data: { month, ...paid },
+        at,
+      });
+    });
+
+  it('goes to the endpoints that want its type, with one id and amounts as each asks', async () => {
+    const mine = await endpoint();
+    const numbers = await endpoint({ amounts: 'number', types: ['commission.paid'] }, mine.key);
+    const others = await Promise.all([
+      endpoint({ types: ['order.created', 'commission.statement'] }, mine.key),
+      endpoint({ coin_to: 'USDC' }, mine.key),
+      endpoint({ status: 'disabled' }, mine.key),
+      endpoint(),
+    ]);
+    const timestamp = gateway.clock.now().toISOString();
+    const eventId = await record(mine, '2026-10');
+    await send();
+    const [got, ...more] = receivers.of(mine.name);
+    expect(more).toEqual([]);
+    expect(got?.event).toEqual({
+      type: 'commission.paid',
+      timestamp,
+      data: { event_id: eventId, month: '2026-10', ...paid },
+    });
+    expect(got?.id).toBe(eventId);
+    expect(got && isVerified(got, mine.secret)).toBe(true);
+    const [inNumbers] = receivers.of(numbers.name);
+    expect(inNumbers?.id).toBe(eventId);
+    expect(inNumbers?.body).toContain('"amount":131.150000000000000001,');
+    expect(inNumbers?.body).toContain('"fee":1.5');
+    for (const other of others) expect(receivers.of(other.name)).toEqual([]);
+    const [shownDelivery] = await deliveries(mine);
+    expect(shownDelivery).toMatchObject({ event_id: eventId, type: 'commission.paid', order_id: null });
+    expect(shownDelivery).toMatchObject({ state: 'delivered', is_replay: false });
+    const feed = await gateway.call('GET', '/partner/events', { key: mine.key });
+    expect(feed.json.data).toEqual([]);
+    const filtered = await gateway.call('GET', '/partner/events?types=commission.paid', { key: mine.key });
+    expect(filtered.status).toBe(400);
+  });
+
+  it('is tried again with the same bytes, holds back the first attempts of later ones, and counts', async () => {
+    const mine = await endpoint();
+    receivers.behave(mine.name, answer(500));
+    const [first, second] = [await record(mine, '2026-09'), await record(mine, '2026-10')];
+    await gateway.app.webhooks?.sender.begin();
+    await gateway.app.webhooks?.sender.idle();
+    expect(receivers.of(mine.name).map(({ id }) => id)).toEqual([first]);
+    await send();
+    expect(receivers.of(mine.name).map(({ id }) => id)).toEqual([first, second]);
+    expect(await shown(mine)).toMatchObject({ failures: 2 });
+    receivers.behave(mine.name, accept);
+    gateway.clock.advance(6_000);
+    await send();
+    const bodies = receivers.of(mine.name).filter(({ id }) => id === first);
+    expect(bodies).toHaveLength(2);
+    expect(new Set(bodies.map(({ body }) => body)).size).toBe(1);
+    const states = (await deliveries(mine)).map(({ state }: { state: string }) => state);
+    expect(states).toEqual(['delivered', 'delivered']);
+  });
+
+  it('holds back no test, and is no test that is under way', async () => {
+    const mine = await endpoint();
+    receivers.behave(mine.name, answer(500));
+    await record(mine, '2026-10');
+    await send();
+    receivers.behave(mine.name, accept);
+    const [tested] = await Promise.all([
+      gateway.call('POST', `${mine.path}/test`, { key: mine.key }),
+      (async () => {
+        while ((await deliveries(mine)).length < 2) await new Promise((done) => setTimeout(done, 20));
+        await send();
+      })(),
+    ]);
+    expect(tested.json).toMatchObject({ state: 'delivered' });
+  });
+
+  it('is sent again by its id, to any endpoint of its partner', async () => {
+    const mine = await endpoint();
+    const eventId = await record(mine, '2026-10');
+    await send();
+    const later = await endpoint({}, mine.key);
+    const foreign = await endpoint();
+    const body = { event_ids: [eventId, eventId, 'evt_0199c0de7a117c3e9a4e5d2f6b7c8d90'] };
+    expect((await replay(mine, body)).json.count).toBe(1);
+    expect((await replay(mine, body)).json.count).toBe(0);
+    expect((await replay(later, body)).json.count).toBe(1);
+    expect((await replay(foreign, body)).json.count).toBe(0);
+    await send();
+    const [first, again] = receivers.of(mine.name);
+    expect(again?.body).toBe(first?.body);
+    expect(receivers.of(later.name).map(({ body: sent }) => sent)).toEqual([first?.body]);
+    const [newest] = await deliveries(mine);
+    expect(newest).toMatchObject({ event_id: eventId, is_replay: true });
+    gateway.clock.advance(31 * 86_400_000);
+    expect((await replay(mine, body)).json.count).toBe(0);
+  });
+
+  it('has a sample', async () => {
+    const mine = await endpoint({ types: ['commission.statement'] });
+    const body = { type: 'commission.statement' };
+    const emitted = await gateway.call('POST', '/partner/sandbox/webhooks/emit', { key: mine.key, body });
+    const [sample] = emitted.json.data;
+    await send();
+    const [got] = receivers.of(mine.name);
+    expect(got?.id).toBe(sample?.event_id);
+    expect(got?.event).toMatchObject({ type: 'commission.statement', data: { event_id: got?.id, state: 'payable' } });
+  });
+});
+
 describe('a failed delivery', () => {
   it('is tried again in growing pauses, with the same id and body, and then fails', async () => {
     const mine = await endpoint();
@@ -418,7 +538,7 @@ describe('a test', () => {
 });
 
 describe('the deliveries of one partner', () => {
-  it('use at most fifteen senders, and those of others begin beside them', async () => {
+  it('use at most fifteen senders, and those of others begin concurrently', async () => {
     const { key } = await gateway.partner();
     const busy = await Promise.all([1, 2, 3, 4].map(() => endpoint({}, key)));
     const other = await endpoint();

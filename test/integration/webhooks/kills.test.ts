@@ -11,7 +11,7 @@ import { SendingChild } from '../../support/webhooks/sending-child.ts';
 
 /**
  * Three workers dispatch and send 1,000 events. Each is killed at every commit boundary, again and
- * again, and started anew. No event may be lost, and what comes twice has the same id.
+ * again, and started again. No event may be lost, and what comes twice has the same id.
  */
 
 const pepper = 'a-pepper-of-these-tests-with-enough-signs';

@@ -101,13 +101,13 @@ it('slow, hanging and failing receivers starve no healthy one', async () => {
   const alone = await run('a', false);
   // The slow ones take longer in all than the healthy ones, on a busy machine too.
   slowMs = Math.max(slowMs, Math.max(...alone.healthyMs) / 5);
-  const beside = await run('b', true);
-  const lastHealthy = beside.order.lastIndexOf('healthy');
-  const lastSlow = beside.order.lastIndexOf('slow');
-  const before = beside.order.slice(0, lastHealthy);
+  const concurrent = await run('b', true);
+  const lastHealthy = concurrent.order.lastIndexOf('healthy');
+  const lastSlow = concurrent.order.lastIndexOf('slow');
+  const before = concurrent.order.slice(0, lastHealthy);
   const figures = {
     p99AloneMs: Math.round(p99(alone.healthyMs)),
-    p99BesideMs: Math.round(p99(beside.healthyMs)),
+    p99BesideMs: Math.round(p99(concurrent.healthyMs)),
     slowBeforeLastHealthy: before.filter((kind) => kind === 'slow').length,
     hangsBeforeLastHealthy: before.filter((kind) => kind === 'hangs').length,
     failsBeforeLastHealthy: before.filter((kind) => kind === 'fails').length,

@@ -211,7 +211,7 @@ async function webhooks(owner: RecordedPerson, world: World): Promise<void> {
   const url = receivers.url('cabinet');
   const { json: made } = await owner.sure('createWebhookEndpoint', '', 'POST', '/partner/webhook-endpoints', { url });
   await owner.sure('createWebhookEndpoint', ' of a private address', 'POST', '/partner/webhook-endpoints', {
-    url: 'https://127.0.0.1/',
+    url: 'https://10.0.0.1/',
   });
   const at = `/partner/webhook-endpoints/${made.endpoint.id}`;
   const order = await gateway.order();
@@ -234,10 +234,19 @@ async function webhooks(owner: RecordedPerson, world: World): Promise<void> {
 async function reports(owner: RecordedPerson): Promise<void> {
   await owner.take('getHome', 'GET', '/home', undefined, refusedRequests);
   await owner.take('getLimits', 'GET', '/limits', undefined, requestUses);
-  await owner.take('listStatements', 'GET', '/statements');
-  await owner.take('getStatement', 'GET', `/statements/${month}`);
-  await owner.take('getStatement of no month', 'GET', '/statements/2026-13');
-  await owner.take('getStatementCsv', 'GET', `/statements/${month}/csv`);
+  await owner.take('getCommissionBalance', 'GET', '/partner/commission/balance');
+  await owner.take('listCommissionEntries', 'GET', '/partner/commission/entries');
+  await owner.take('listStatements', 'GET', '/partner/statements');
+  await owner.take('getStatement', 'GET', `/partner/statements/${month}`);
+  await owner.take('getStatement of no month', 'GET', '/partner/statements/2026-13');
+  await owner.take('getStatement as CSV', 'GET', `/partner/statements/${month}?format=csv`);
+  await owner.take('listOrderReport', 'GET', '/partner/reports/orders?limit=2');
+  const at = '/commission/addresses';
+  const address = { coin: 'BTC', network: 'BTC', address: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4' };
+  const { json: made } = await owner.sure('setCommissionAddress', '', 'POST', at, address);
+  await owner.sure('setCommissionAddress', ' again', 'POST', at, address);
+  await owner.take('getCommissionAddresses', 'GET', at);
+  await owner.take('cancelCommissionAddress', 'DELETE', `${at}/${made.id}`);
   const { json: page } = await owner.take('listAudit', 'GET', '/audit?limit=10');
   await owner.take('listAudit on', 'GET', `/audit?limit=10&cursor=${page.next_cursor}`);
 }

@@ -176,6 +176,17 @@ async function lists({ take }: PartnerApi, recording: Recording, world: World): 
   await take('listEvents of types', 'GET', '/partner/events?types=order.completed,order.refunded');
   await take('listEvents of no type', 'GET', '/partner/events?types=order.nope');
   await take('listEvents since no day', 'GET', '/partner/events?since=2026-02-30T00:00:00Z');
+  const { json: report } = await take('listOrderReport', 'GET', '/partner/reports/orders?limit=3');
+  await take('listOrderReport on', 'GET', `/partner/reports/orders?limit=3&cursor=${report.next_cursor}`);
+  await take('listOrderReport until no day', 'GET', '/partner/reports/orders?completed_to=2026-02-30T00:00:00Z');
+  await take('getCommissionBalance', 'GET', '/partner/commission/balance');
+  const { json: entries } = await take('listCommissionEntries', 'GET', '/partner/commission/entries?limit=1');
+  await take('listCommissionEntries on', 'GET', `/partner/commission/entries?limit=1&cursor=${entries.next_cursor}`);
+  await take('listCommissionEntries of no month', 'GET', '/partner/commission/entries?month=2026-13');
+  await take('listStatements', 'GET', '/partner/statements');
+  await take('getStatement', 'GET', '/partner/statements/2026-01');
+  await take('getStatement as CSV', 'GET', '/partner/statements/2026-01?format=csv');
+  await take('getStatement in no form', 'GET', '/partner/statements/2026-01?format=xml');
   await stream(recording, world);
 }
 
@@ -259,7 +270,7 @@ async function webhooks({ take }: PartnerApi, world: World): Promise<void> {
   const url = receivers.url('shop', '/orders');
   const { json: made } = await take('createWebhookEndpoint', 'POST', path, { body: { url, amounts: 'number' } });
   const at = (rest = ''): string => `${path}/${made.endpoint.id}${rest}`;
-  await take('createWebhookEndpoint of a private address', 'POST', path, { body: { url: 'https://127.0.0.1/' } });
+  await take('createWebhookEndpoint of a private address', 'POST', path, { body: { url: 'https://10.0.0.1/' } });
   await take('getWebhookEndpoint', 'GET', at());
   const order = await gateway.order({ external_id: 'hooked-1' });
   await world.know('hooked', order);

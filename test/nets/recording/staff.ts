@@ -18,11 +18,15 @@ const depths: Readonly<Record<string, number>> = {
   partners: 0,
   proposals: 0,
   order: 4,
+  partnerCommission: 5,
+  'partnerCommission with its months': 3,
   treasury: 4,
   staffChangeApprove: 3,
   staffChangeReject: 3,
   staffInvite: 3,
 };
+/** What would cost too much at the depth of a field. */
+const omits: Readonly<Record<string, readonly string[]>> = { partnerCommission: ['PartnerCommission.months'] };
 const usualDepth = 3;
 /** A mutation answers with what the queries read in full. */
 const mutationDepth = 1;
@@ -101,8 +105,10 @@ export class StaffRecorder {
   async take(field: string, title: string, call = '', by: Member = this.admin): Promise<StaffReply> {
     const root = rootFields(this.schema).find((each) => each.field.name === field);
     if (!root) throw new Error(`the schema has no root field ${field}`);
-    const levels = depths[field] ?? (root.operation === 'mutation' ? mutationDepth : usualDepth);
-    const { text, fields } = wholeSelectionOf(root.field.type, levels);
+    const own = depths[`${field} ${title}`];
+    const levels = own ?? depths[field] ?? (root.operation === 'mutation' ? mutationDepth : usualDepth);
+    const omitted = own === undefined ? omits[field] : [];
+    const { text, fields } = wholeSelectionOf(root.field.type, levels, new Set(omitted));
     for (const name of fields) this.#selected.add(name);
     await this.#world.second();
     const reply = await by.ask(`${root.operation} { ${field}${call}${text} }`);
@@ -186,8 +192,10 @@ export async function recordSettings(staff: StaffRecorder, { gateway, order }: W
   const endpoint =
     '{ url: "https://hooks.example.com/", types: ["order.completed"], coinFrom: "BTC", coinTo: "USDT", amounts: NUMBER }';
   const calls: [field: string, call: string][] = [
-    ['partnerPricing', `(id: ${partner}, pricing: { float: "0.006", fixed: "0.02" }, reason: "agreed")`],
-    ['partnerLimits', `(id: ${partner}, limits: { ${limits} }, reason: "agreed")`],
+    [
+      'partnerChange',
+      `(id: ${partner}, changes: { pricing: { float: "0.006", fixed: "0.02" }, limits: { ${limits} } }, reason: "agreed")`,
+    ],
     ['memberInvite', `(partnerId: ${partner}, name: "Eve", role: FINANCE, reason: "asked")`],
     ['keyIssue', `(partnerId: ${partner}, key: ${key}, reason: "asked")`],
     ['webhookCreate', `(partnerId: ${partner}, endpoint: ${endpoint}, reason: "asked")`],
@@ -252,6 +260,12 @@ export async function recordQueries(staff: StaffRecorder, world: World): Promise
     ['unassignedDeposits', '', '(first: 10)'],
     ['venueMovements', '', '(first: 10)'],
     ['venueMovements', 'of a kind', '(first: 10, venue: "binance", kind: DEPOSIT, coin: "XRP")'],
+    ['commissions', '', '(month: "2026-01", first: 5)'],
+    ['commissions', 'of no month', '(month: "January")'],
+    ['commissionMonths', ''],
+    ['partnerCommission', '', `(partnerId: "${gateway.partnerId}")`],
+    ['partnerCommission', 'with its months', `(partnerId: "${gateway.partnerId}")`],
+    ['partnerCommission', 'of nothing', `(partnerId: "${nowhere}")`],
     ['apiTraffic', ''],
     ['sessions', ''],
     ['staff', ''],
@@ -284,7 +298,7 @@ export async function recordMutations(staff: StaffRecorder, world: World): Promi
     await staff.take(field, 'after the mutations');
   }
   await staff.take('priceOverrides', 'after the mutations');
-  await staff.take('attention', 'after the mutations', '(limit: 10)');
+  await staff.take('attention', 'after the mutations', '(limit: 13)');
   await staff.take('auditLog', 'after the mutations', '(first: 60)');
   await staff.take('staff', 'after the mutations');
 }
@@ -307,8 +321,8 @@ export async function recordRefusals(staff: StaffRecorder, world: World): Promis
     ['orderMarkFailed of a completed order', `mutation { orderMarkFailed(orderId: "${id}", reason: "x") { id } }`],
     ['actionApprove of nothing', `mutation { actionApprove(id: "${nowhere}", reason: "x") { id } }`],
     [
-      'partnerPricing wrong',
-      `mutation { partnerPricing(id: "${gateway.partnerId}", pricing: { float: "2" }, reason: "x") { id } }`,
+      'partnerChange wrong',
+      `mutation { partnerChange(id: "${gateway.partnerId}", changes: { pricing: { float: "2" } }, reason: "x") { id } }`,
     ],
     [
       'currencyTerms of no coin',
@@ -316,7 +330,7 @@ export async function recordRefusals(staff: StaffRecorder, world: World): Promis
     ],
     [
       'webhookCreate of a private address',
-      `mutation { webhookCreate(partnerId: "${gateway.partnerId}", endpoint: { url: "https://127.0.0.1/" }, reason: "x") { secret } }`,
+      `mutation { webhookCreate(partnerId: "${gateway.partnerId}", endpoint: { url: "https://10.0.0.1/" }, reason: "x") { secret } }`,
     ],
     [
       'partners too costly',

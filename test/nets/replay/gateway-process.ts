@@ -24,7 +24,7 @@ interface Message {
 export class GatewayProcess extends TalkingProcess {
   readonly #waiting = new Map<number, Waiting>();
   readonly #onLog: (event: string) => void;
-  #told = 0;
+  #lastNumber = 0;
   #errors = '';
   #hasEnded = false;
 
@@ -57,8 +57,8 @@ export class GatewayProcess extends TalkingProcess {
    */
   ask<Name extends CommandName>(name: Name, args: Commands[Name]['args']): Promise<Commands[Name]['result']> {
     if (this.#hasEnded) return Promise.reject(new ProcessEnded(this.#errors));
-    this.#told += 1;
-    const number = this.#told;
+    this.#lastNumber += 1;
+    const number = this.#lastNumber;
     const answered = new Promise<unknown>((done, reject) => this.#waiting.set(number, { resolve: done, reject }));
     this.tell(JSON.stringify({ number, name, args }));
     return answered as Promise<Commands[Name]['result']>;

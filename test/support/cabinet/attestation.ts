@@ -19,7 +19,7 @@ const named = (type: number, text: string): Buffer =>
 const alg = Buffer.concat([cborText('alg'), Buffer.from([0x26])]);
 const sig = (signature: Buffer): Buffer => Buffer.concat([cborText('sig'), cborBytes(signature)]);
 
-/** The attestation `packed` with a certificate of its own maker, as a company has it. */
+/** The attestation `packed` with the certificate of its maker, as a company has it. */
 export const certified: Statement = (signed) => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const name = der(

@@ -28,7 +28,7 @@ export interface CabinetSetup {
   readonly hosts: Set<string>;
   /** A one-time link for a person of the partner. */
   invite(name: string, role: MemberRole): Promise<string>;
-  /** A browser of its own with a device that holds passkeys. */
+  /** A separate browser with a device that holds passkeys. */
   visitor(options?: BrowserContextOptions): Promise<Visitor>;
   /** A browser whose person accepted an invitation, and then opened a page. */
   member(role: MemberRole, path?: string, options?: BrowserContextOptions): Promise<Visitor>;
@@ -61,7 +61,7 @@ const device = {
 
 /** Builds the pages, starts a gateway with a cabinet on localhost, and a browser. */
 export async function setUpCabinet(settings: Record<string, string> = {}): Promise<CabinetSetup> {
-  // In a process of its own: the bundler does not load inside the test runner.
+  // In a separate process: the bundler does not load inside the test runner.
   execFileSync(process.execPath, ['tools/build-web.js'], { stdio: 'inherit' });
   const clock = new TestClock(new Date());
   const receivers = await Receivers.start();
@@ -80,7 +80,7 @@ export async function setUpCabinet(settings: Record<string, string> = {}): Promi
     outside: { receivers: receivers.outside },
   });
   const waiting = await gateway.order({ external_id: 'cart-1' });
-  const completed = await gateway.order({ external_id: 'cart-2' });
+  const completed = await gateway.order({ external_id: 'cart-2', markup_bps: 50 });
   await gateway.deposit(completed);
   await gateway.settle(completed);
   const [row] = await gateway.query<{ partner_id: string }>('select partner_id from exchange_order where id = $1', [

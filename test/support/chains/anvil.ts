@@ -59,7 +59,7 @@ export interface AnvilOptions {
   readonly arguments?: readonly string[];
 }
 
-/** Starts a real EVM node with a chain of its own, which makes a block when it is told to. */
+/** Starts a real EVM node with a separate chain, which makes a block when it is told to. */
 export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   const { chainId = 31_337, arguments: further = [] } = options;
   const program = findAnvil();
@@ -270,7 +270,7 @@ export class Anvil {
     await this.rpc('anvil_dropTransaction', txid);
   }
 
-  /** Gives an address so many coins out of nothing, without a transaction. */
+  /** Gives an address this many coins out of nothing, without a transaction. */
   async fund(address: string, amount: bigint): Promise<void> {
     await this.rpc('anvil_setBalance', address, quantity(amount));
   }
@@ -295,7 +295,7 @@ export class Anvil {
   }
 
   /**
-   * Puts a contract on the chain, in a block of its own. Returns its address in lower case. Rules
+   * Puts a contract on the chain, in a separate block. Returns its address in lower case. Rules
    * from before London need a price of gas.
    */
   async deploy(name: ContractName, decimals?: number, price: { gasPrice?: string } = {}): Promise<string> {
@@ -320,7 +320,7 @@ export class Anvil {
     return contract;
   }
 
-  /** Makes tokens, in a block of its own. */
+  /** Makes tokens, in a separate block. */
   async mint(contract: string, to: string, amount: bigint): Promise<void> {
     await this.send(contract, 0n, { data: call('mint', to, amount) });
     await this.mine();

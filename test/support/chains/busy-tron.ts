@@ -64,7 +64,7 @@ interface Filling {
 
 /**
  * Serves a long chain of full blocks over HTTP, which were never executed: their ids, roots and
- * results fit, and nothing else. The transactions of strangers repeat, because so many do not fit
+ * results fit, and nothing else. The transactions of strangers repeat, because that many do not fit
  * into memory.
  */
 export async function serveBusyTron(options: BusyTronOptions): Promise<BusyTron & { readonly server: Server }> {

@@ -71,7 +71,7 @@ export interface ChainHarness {
 export function describeChainAdapter(name: string, family: Family, makeHarness: () => Promise<ChainHarness>): void {
   describe(`${name} as a chain adapter`, () => {
     const bench = new Bench(family, makeHarness);
-    describe('with a chain of its own', () => {
+    describe('with a separate chain', () => {
       bench.use();
       bench.test('has the traits that choose its tests', [], async () => {
         expect(bench.adapter.traits).toEqual(family.traits);

@@ -153,7 +153,7 @@ export async function evmHarness(
   };
 }
 
-/** All that a hot wallet can do, for a test of its own chain: prepares, signs and broadcasts. */
+/** All that a hot wallet can do, to test its chain: prepares, signs and broadcasts. */
 export async function payFrom(harness: EvmHarness, intent: PaymentIntent): Promise<SignedTx> {
   const tx = await harness.sign(intent, await harness.adapter.prepare(intent, new Map()));
   const { outcome, code } = await harness.adapter.broadcast(tx);

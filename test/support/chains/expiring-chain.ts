@@ -99,6 +99,7 @@ export class ExpiringChain {
     const signed = (tx: SignedTx, { reserves, expiresAt }: PreparedTx): SignedTx => ({ ...tx, reserves, expiresAt });
     return {
       hotWallet: (chain) => signer.hotWallet(chain),
+      channels: (chain) => signer.channels(chain),
       sign: async (chain, intent, tx, earlier) => {
         if (chain !== this.chain) return signer.sign(chain, intent, tx, earlier);
         if (this.isSignerAway) throw new SignerError('unavailable', 'the signer is away');

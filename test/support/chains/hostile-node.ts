@@ -28,7 +28,7 @@ export interface HostileBlock {
   readonly hash: string;
   readonly parent: string;
   readonly credits: readonly Credit[];
-  /** Transfers that can be no deposits, and must be told of. */
+  /** Transfers that can be no deposits, and must be reported. */
   readonly leftOut: number;
   /** As the node tells of it, by method. */
   readonly answers: Readonly<Record<string, unknown>>;
@@ -93,7 +93,7 @@ export abstract class HostileNode {
     return Array.from({ length }, () => Math.floor(this.dice.next() * 16).toString(16)).join('');
   }
 
-  /** So many things, each made by one of the makers. */
+  /** This many things, each made by one of the makers. */
   some<T>(count: number, makers: readonly (() => T)[]): T[] {
     return Array.from({ length: count }, () => this.dice.pick(makers)());
   }

@@ -46,7 +46,7 @@ const word = (value: bigint): string => value.toString(16).padStart(64, '0');
 /** A chain of the kind of Tron, as java-tron tells it over HTTP. */
 export class HostileTron extends HostileNode {
   readonly #options: HostileTronOptions;
-  readonly #told: TronBlock[] = [];
+  readonly #blocks: TronBlock[] = [];
   #made = 0;
 
   constructor(dice: Dice, options: HostileTronOptions) {
@@ -75,7 +75,7 @@ export class HostileTron extends HostileNode {
     };
     const signature = bytesToHex(sign(encodeHeader(header), producer));
     const block = { header, id: blockId(header), signature, transactions, ledger: new Ledger(), vmHeight: 0 };
-    this.#told.splice(height, Number.POSITIVE_INFINITY, block);
+    this.#blocks.splice(height, Number.POSITIVE_INFINITY, block);
     this.blocks.push({
       ...{ height, hash: block.id, parent: header.parentHash },
       credits: txs.flatMap(({ credits }) => summed(credits)),
@@ -90,7 +90,7 @@ export class HostileTron extends HostileNode {
 
   protected answer(method: string, [body]: readonly unknown[]): unknown {
     const { id_or_num, num, detail } = body as { id_or_num?: string; num?: number; detail?: boolean };
-    const block = this.#told[Number(id_or_num ?? num ?? this.head.height)];
+    const block = this.#blocks[Number(id_or_num ?? num ?? this.head.height)];
     const isThere = block !== undefined && block.header.number <= this.head.height;
     switch (method) {
       case 'getblock':
@@ -242,7 +242,7 @@ export class HostileTron extends HostileNode {
       () =>
         this.#called({ logs: Array.from({ length: 300 }, () => this.#transfer(toBase58(this.#stranger()), small())) }),
       () => this.#called({ internal: Array.from({ length: 1_000 }, () => internal()) }),
-      // Logs beside a transaction that calls nothing.
+      // Logs of a transaction that calls nothing.
       () => {
         const one = own(this.#ours(), small());
         const made = this.#sent(one.address, one.amount, [one]);

@@ -32,7 +32,7 @@ export interface LitecoindOptions {
   /** Whether the node can find any transaction by its txid. */
   readonly hasIndex?: boolean;
   readonly port?: number;
-  /** Whether it has no blocks of its own. */
+  /** Whether it has no blocks. */
   readonly isEmpty?: boolean;
   /** Further flags. */
   readonly flags?: readonly string[];

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,7 +6,7 @@ import { getAddress } from 'viem/utils';
 import { stringify } from 'yaml';
 import { ConfigError } from '../../../src/config/load-config.ts';
 import { createDatabase, type TestDatabase } from '../database/database.ts';
-import { builtScript } from '../gateway/built-process.ts';
+import { commandLine } from '../gateway/built-process.ts';
 import { startGateway, type TestGateway } from '../gateway/gateway.ts';
 import { type Anvil, findAnvil, startAnvil } from './anvil.ts';
 import { SignerProcess } from './signer-process.ts';
@@ -92,15 +91,7 @@ export interface Ended {
 export const cli = (...args: string[]): Promise<Ended> => cliWith({}, ...args);
 
 export function cliWith(changes: Record<string, string>, ...args: string[]): Promise<Ended> {
-  const { PATH = '', HOME = '' } = process.env;
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [builtScript('surfaces/cli/main.js'), ...args],
-      { env: { PATH, HOME, DATABASE_URL: database.url, ...settings, ...changes } },
-      (error, output, errors) => resolve({ code: error ? Number(error.code) : 0, output, errors }),
-    );
-  });
+  return commandLine(database.url, args, { ...settings, ...changes });
 }
 
 /** Starts anvil and a signer, and makes an empty database, for the tests of the file. */

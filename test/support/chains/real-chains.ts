@@ -2,8 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import type { NodeConfig } from '../../../src/chains/networks/network-config.ts';
 import { type Anvil, startAnvil, type TokenName } from './anvil.ts';
 import { type Litecoind, startLitecoind } from './litecoind.ts';
+import { RealStellar } from './real-stellar.ts';
 import { RealTron } from './real-tron.ts';
 import { RealXrp } from './real-xrp.ts';
 
@@ -15,6 +17,7 @@ export interface RealChainsOptions {
   readonly litecoin?: NetworkChanges;
   readonly tron?: NetworkChanges;
   readonly ripple?: NetworkChanges;
+  readonly stellar?: NetworkChanges;
 }
 
 /** What else a test chooses of its chains. */
@@ -25,11 +28,19 @@ export interface ChainsToStart {
   readonly tron?: { now(): Date } | undefined;
   /** The clock of an XRP Ledger. Without one there is none. */
   readonly xrp?: { now(): Date } | undefined;
+  /** The clock of a Stellar. Without one there is none. */
+  readonly stellar?: { now(): Date } | undefined;
+}
+
+interface Simulated {
+  readonly tron: RealTron | null;
+  readonly xrp: RealXrp | null;
+  readonly stellar: RealStellar | null;
 }
 
 /**
- * An Ethereum and a Litecoin of one's own on real nodes. Where asked, a Tron and an XRP Ledger on
- * simulated ones, and a folder with the file of networks that names them.
+ * An Ethereum and a Litecoin of one's own on real nodes. Where asked, a Tron, an XRP Ledger and a
+ * Stellar on simulated ones, and a folder with the file of networks that names them.
  */
 export class RealChains {
   readonly anvil: Anvil;
@@ -39,11 +50,11 @@ export class RealChains {
   readonly folder: string;
   readonly #tron: RealTron | null;
   readonly #xrp: RealXrp | null;
+  readonly #stellar: RealStellar | null;
 
   private constructor(
     parts: Pick<RealChains, 'anvil' | 'litecoind' | 'token' | 'folder'>,
-    tron: RealTron | null,
-    xrp: RealXrp | null,
+    { tron, xrp, stellar }: Simulated,
   ) {
     this.anvil = parts.anvil;
     this.litecoind = parts.litecoind;
@@ -51,19 +62,21 @@ export class RealChains {
     this.folder = parts.folder;
     this.#tron = tron;
     this.#xrp = xrp;
+    this.#stellar = stellar;
   }
 
   static async start(options: RealChainsOptions = {}, toStart: ChainsToStart = {}): Promise<RealChains> {
     const folder = await mkdtemp(join(tmpdir(), 'real-chains-'));
-    const [anvil, litecoind, tron, xrp] = await Promise.all([
+    const [anvil, litecoind, tron, xrp, stellar] = await Promise.all([
       startAnvil(),
       startLitecoind(),
       toStart.tron ? RealTron.start(toStart.tron) : null,
       toStart.xrp ? RealXrp.start(toStart.xrp) : null,
+      toStart.stellar ? RealStellar.start(toStart.stellar) : null,
     ]);
     const token = await anvil.deployToken(6, toStart.token ?? 'Token');
     await anvil.mine(5);
-    const chains = new RealChains({ anvil, litecoind, token, folder }, tron, xrp);
+    const chains = new RealChains({ anvil, litecoind, token, folder }, { tron, xrp, stellar });
     await chains.writeNetworks(options);
     return chains;
   }
@@ -78,6 +91,21 @@ export class RealChains {
   get xrp(): RealXrp {
     if (this.#xrp === null) throw new Error('these chains were started without an XRP Ledger');
     return this.#xrp;
+  }
+
+  /** @throws Error when no Stellar was asked for. */
+  get stellar(): RealStellar {
+    if (this.#stellar === null) throw new Error('these chains were started without a Stellar');
+    return this.#stellar;
+  }
+
+  get hasStellar(): boolean {
+    return this.#stellar !== null;
+  }
+
+  /** The nodes that are simulated, as settings name them. */
+  get simulatedNodes(): readonly NodeConfig[] {
+    return [this.#tron, this.#xrp, this.#stellar].flatMap((one) => one?.nodes.map(({ config }) => config) ?? []);
   }
 
   get hasXrp(): boolean {
@@ -97,7 +125,8 @@ export class RealChains {
     return { NETWORKS_FILE: this.networksFile, SIGNER_SOCKET: join(this.folder, 'signer.sock') };
   }
 
-  async writeNetworks({ ethereum = {}, litecoin = {}, tron = {}, ripple = {} }: RealChainsOptions = {}): Promise<void> {
+  async writeNetworks(changes: RealChainsOptions = {}): Promise<void> {
+    const { ethereum = {}, litecoin = {}, tron = {}, ripple = {}, stellar = {} } = changes;
     const networks = {
       ethereum: {
         kind: 'evm',
@@ -146,17 +175,19 @@ export class RealChains {
       },
       ...(this.#tron ? { tron: { ...this.#tron.section(), ...tron } } : {}),
       ...(this.#xrp ? { ripple: { ...this.#xrp.section(), ...ripple } } : {}),
+      ...(this.#stellar ? { stellar: { ...this.#stellar.section(), ...stellar } } : {}),
     };
     await writeFile(this.networksFile, stringify({ networks }));
   }
 
-  /** A block on each chain, or so many. */
+  /** A block on each chain, or this many. */
   async mine(blocks = 1): Promise<void> {
     await Promise.all([
       this.anvil.mine(blocks),
       this.litecoind.mine(blocks),
       this.#tron?.mine(blocks),
       this.#xrp?.mine(blocks),
+      this.#stellar?.mine(blocks),
     ]);
   }
 
@@ -171,7 +202,13 @@ export class RealChains {
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.anvil.stop(), this.litecoind.stop(), this.#tron?.stop(), this.#xrp?.stop()]);
+    await Promise.all([
+      this.anvil.stop(),
+      this.litecoind.stop(),
+      this.#tron?.stop(),
+      this.#xrp?.stop(),
+      this.#stellar?.stop(),
+    ]);
     await rm(this.folder, { recursive: true, force: true });
   }
 }

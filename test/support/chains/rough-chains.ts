@@ -1,10 +1,14 @@
 import { encodeP2wpkh } from '../../../src/chains/addresses/bitcoin-like.ts';
 import { toChecksumAddress } from '../../../src/chains/addresses/evm.ts';
+import { encodeRippleClassic } from '../../../src/chains/addresses/ripple.ts';
+import { encodeStellarAccount } from '../../../src/chains/addresses/stellar.ts';
 import { RpcError } from '../../../src/chains/nodes/json-rpc.ts';
 import { parseCoins } from '../../../src/chains/utxo/utxo-amount.ts';
 import type { Dice } from '../gateway/dice.ts';
 import type { Anvil } from './anvil.ts';
 import { type Litecoind, NoRival } from './litecoind.ts';
+import type { RealStellar } from './real-stellar.ts';
+import type { RealXrp } from './real-xrp.ts';
 import { toBase58, toHexAddress } from './tron-node/crypto.ts';
 import type { TronChain } from './tron-node.ts';
 
@@ -28,7 +32,7 @@ export interface RoughChain {
   /** An address without a known key, in the form in which the gateway keeps it. */
   newAddress(dice: Dice): string;
   /** Pays from an ordinary account. Returns the txid. */
-  pay(to: string, amount: bigint, contract: string | null): Promise<string>;
+  pay(to: string, amount: bigint, contract: string | null, tag?: string | null): Promise<string>;
   mine(): Promise<void>;
   /** @returns whether the double-spend was made. */
   reorganise(how: Reorganisation): Promise<boolean>;
@@ -262,5 +266,83 @@ export class RoughTron implements RoughChain {
     const balances = new Map<string, bigint>();
     for (const address of addresses) balances.set(address, await this.#chain.balance(address, contract));
     return balances;
+  }
+}
+
+/**
+ * A simulated XRP Ledger. Nothing is taken back: its servers forget what waits for a ledger
+ * instead, and a payment that is forgotten never comes.
+ */
+export class RoughXrp implements RoughChain {
+  readonly #network: RealXrp;
+
+  constructor(network: RealXrp) {
+    this.#network = network;
+  }
+
+  newAddress(dice: Dice): string {
+    return encodeRippleClassic(dice.bytes(20));
+  }
+
+  async pay(to: string, amount: bigint, _contract: string | null, tag: string | null = null): Promise<string> {
+    const { chain } = this.#network;
+    return chain.pay(chain.bank, to, amount, tag === null ? {} : { tag: Number(tag) });
+  }
+
+  mine(): Promise<void> {
+    return this.#network.mine();
+  }
+
+  async reorganise({ doubleSpends = null, forgets = null }: Reorganisation): Promise<boolean> {
+    const { pool } = this.#network.chain;
+    const forgotten = pool.waiting.filter(({ json, txid }) => json.Account === forgets || txid === doubleSpends);
+    for (const { txid } of forgotten) pool.drop(txid);
+    return forgotten.some(({ txid }) => txid === doubleSpends);
+  }
+
+  async isMined(txid: string): Promise<boolean> {
+    return this.#network.chain.find(txid)?.applied.meta.TransactionResult === 'tesSUCCESS';
+  }
+
+  async balances(addresses: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
+    return new Map(addresses.map((address) => [address, this.#network.chain.balance(address)]));
+  }
+}
+
+/** A simulated Stellar, in the same hands. */
+export class RoughStellar implements RoughChain {
+  readonly #network: RealStellar;
+
+  constructor(network: RealStellar) {
+    this.#network = network;
+  }
+
+  newAddress(dice: Dice): string {
+    return encodeStellarAccount(dice.bytes(32));
+  }
+
+  async pay(to: string, amount: bigint, _contract: string | null, tag: string | null = null): Promise<string> {
+    const { chain } = this.#network;
+    return chain.pay(chain.bank, to, amount, { memo: tag === null ? null : BigInt(tag) });
+  }
+
+  mine(): Promise<void> {
+    return this.#network.mine();
+  }
+
+  async reorganise({ doubleSpends = null, forgets = null }: Reorganisation): Promise<boolean> {
+    const { pool, bank } = this.#network.chain;
+    const isOurs = ({ source }: { readonly source: string }): boolean => source !== bank.address;
+    const forgotten = pool.waiting.filter((tx) => (forgets !== null && isOurs(tx)) || tx.txid === doubleSpends);
+    for (const { txid } of forgotten) pool.drop(txid);
+    return forgotten.some(({ txid }) => txid === doubleSpends);
+  }
+
+  async isMined(txid: string): Promise<boolean> {
+    return this.#network.chain.find(txid)?.applied.isSuccessful === true;
+  }
+
+  async balances(addresses: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
+    return new Map(addresses.map((address) => [address, this.#network.chain.balance(address)]));
   }
 }

@@ -11,7 +11,7 @@ import { openChain, orm, signedBy, signingKeyOf, token } from './sandbox-node.ts
 /** What every sandbox chain can do, for the suite. */
 export const sandboxAbilities: readonly Ability[] = ['token', 'tag', 'balances of tags', 'refusal', 'large amounts'];
 
-/** A chain of its own under these rules, with a clock of its own. The file has a sandbox node. */
+/** A separate chain under these rules, with a separate clock. The file has a sandbox node. */
 export async function sandboxHarness(rules: SandboxRules = usualRules): Promise<ChainHarness> {
   const { chain, account } = await openChain();
   const clock = new TestClock();

@@ -119,7 +119,7 @@ export class SandboxUsers {
     }
   }
 
-  /** Waits until so many orders are made. */
+  /** Waits until this many orders are made. */
   async until(orders: number): Promise<void> {
     while (this.acknowledged.length < orders) {
       if (this.failures.length > 1000) throw new Error(`orders fail: ${this.failures[0]}`);

@@ -45,6 +45,7 @@ export async function serve(
     sign: (...args: Parameters<Signer['sign']>) => local.sign(...args),
     revoke: (...args: Parameters<Signer['revoke']>) => local.revoke(...args),
     hotWallet: (chain: string) => local.hotWallet(chain),
+    channels: (chain: string) => local.channels(chain),
     limitsDigest: (chain: string) => local.limitsDigest(chain),
     ...publicSide,
     ...signer,
@@ -124,7 +125,7 @@ export function signBody(change: (body: Record<string, Record<string, unknown>>)
   return JSON.stringify(body);
 }
 
-/** Gives each test of the file a signer in a folder of its own, and a client of its socket. */
+/** Gives each test of the file a signer in a separate folder, and a client of its socket. */
 export function withSocketSigner(): void {
   beforeEach(async () => {
     dir = await mkdtemp(join(tmpdir(), 'signer-socket-'));

@@ -157,7 +157,7 @@ export class TronChain extends TronBlocks {
     return this.accept(signRaw(raw, from));
   }
 
-  /** Puts a contract on the chain, in a block of its own. Returns its address. */
+  /** Puts a contract on the chain, in a separate block. Returns its address. */
   async deploy(name: ContractName, decimals = 6): Promise<string> {
     this.vm ??= await TronVm.start();
     const { vm } = this;
@@ -176,13 +176,13 @@ export class TronChain extends TronBlocks {
     return contract;
   }
 
-  /** Makes tokens, in a block of its own with all that waits. */
+  /** Makes tokens, in a separate block with all that waits. */
   async mint(contract: string, to: string, amount: bigint): Promise<void> {
     await this.call(contract, encodeCall('mint', toEvm(toHexAddress(to)), amount));
     await this.mine();
   }
 
-  /** Gives an address coins out of nothing, in an empty block of its own. */
+  /** Gives an address coins out of nothing, in a separate empty block. */
   async fund(address: string, amount: bigint): Promise<void> {
     const to = toHexAddress(address);
     await this.change(async (ledger, time) => {
@@ -191,7 +191,7 @@ export class TronChain extends TronBlocks {
     });
   }
 
-  /** Gives an account energy and bandwidth a day, as for a stake, in an empty block of its own. */
+  /** Gives an account energy and bandwidth a day, as for a stake, in a separate empty block. */
   async stake(address: string, staked: { readonly energy?: bigint; readonly bandwidth?: bigint }): Promise<void> {
     await this.change(async (ledger, at) => {
       const allowance = (limit = 0n): { limit: bigint; used: bigint; at: number } => ({ limit, used: 0n, at });
@@ -200,7 +200,7 @@ export class TronChain extends TronBlocks {
     });
   }
 
-  /** Another key signs for an account from now on, in an empty block of its own. */
+  /** Another key signs for an account from now on, in a separate empty block. */
   async setOwner(address: string, key: string): Promise<void> {
     await this.change(async (ledger, time) => {
       ledger.set(toHexAddress(address), time, { ownerKey: toHexAddress(key) });

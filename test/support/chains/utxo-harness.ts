@@ -39,7 +39,7 @@ function litecoinNetwork(node: Litecoind, changes: Partial<UtxoNetwork> = {}): U
   };
 }
 
-/** A hot wallet and deposit addresses with keys of their own on the node's chain. */
+/** A hot wallet and deposit addresses with their own keys on the node's chain. */
 export class UtxoHarness implements ChainHarness {
   readonly token = null;
   readonly tag = null;
@@ -80,7 +80,7 @@ export class UtxoHarness implements ChainHarness {
     return new UtxoAdapter({ network: { ...this.network, ...changes }, hotWallet: hotAddress, outputs });
   }
 
-  /** Gives the hot wallet coins, each amount in a transaction of its own. */
+  /** Gives the hot wallet coins, each amount in a separate transaction. */
   async fund(amounts: readonly bigint[]): Promise<void> {
     await this.outputs.startHere();
     for (const amount of amounts) await this.node.pay(this.hotAddress, amount);

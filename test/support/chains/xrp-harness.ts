@@ -40,6 +40,7 @@ export function xrpNetwork(nodes: readonly NodeConfig[], changes: Partial<XrpNet
     sweepFrom: new Map(),
     finality: 'validated',
     tokens: new Map(),
+    twoNodesAbove: new Map(),
     expireAfterLedgers: 75,
     ...changes,
   };

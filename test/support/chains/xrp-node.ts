@@ -1,6 +1,6 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { NodeConfig } from '../../../src/chains/networks/network-config.ts';
-import { close, listen } from '../http/local-server.ts';
+import { type Refusal, RpcServer } from './rpc-server.ts';
 import { methods, type Params } from './xrp-node/calls.ts';
 import { type Hash, keyOf, type XrpKey } from './xrp-node/crypto.ts';
 import { RpcError } from './xrp-node/errors.ts';
@@ -35,58 +35,47 @@ export interface PayOptions {
   readonly members?: Params;
 }
 
+interface Call {
+  readonly method: string;
+  readonly params: Params;
+}
+
 /** A server of the XRP Ledger as its documentation describes it, which may lie. */
 export class XrpNode {
   faults: XrpFaults;
-  /** The method of each call, in order. */
-  readonly asked: string[] = [];
   readonly #chain: XrpLedgers;
-  readonly #server: Server;
-  #url = '';
+  readonly #server: RpcServer<Call>;
 
   constructor(chain: XrpLedgers, faults: XrpFaults) {
     this.#chain = chain;
     this.faults = faults;
-    this.#server = createServer((request, response) => void this.#serve(request, response));
+    this.#server = new RpcServer<Call>({
+      faults: () => this.faults,
+      read: readCall,
+      answer: ({ method, params }) => {
+        const result = falsified(this.faults, method, this.#answer(method, params));
+        return `${stringify({ result })}\n`;
+      },
+    });
   }
 
   async start(): Promise<this> {
-    this.#url = `http://127.0.0.1:${await listen(this.#server)}`;
+    await this.#server.start();
     return this;
   }
 
   stop(): Promise<void> {
-    return close(this.#server);
+    return this.#server.stop();
   }
 
   /** As settings name it. */
   get config(): NodeConfig {
-    return { url: this.#url, user: null, password: null, headers: {} };
+    return this.#server.config;
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const call = request.method === 'POST' ? callOf(Buffer.concat(chunks).toString()) : null;
-    if (!call) {
-      response.statusCode = request.method === 'POST' ? 400 : 405;
-      response.end('Unable to parse request: ');
-      return;
-    }
-    const { method, params } = call;
-    this.asked.push(method);
-    await this.faults.before?.(method);
-    const { transport, methods: failing = /^/ } = this.faults;
-    const fault = transport !== undefined && failing.test(method) ? transport : null;
-    if (typeof fault === 'number') response.statusCode = fault;
-    response.setHeader('Content-Type', fault === 'html' ? 'text/html' : 'application/json; charset=UTF-8');
-    if (typeof fault === 'number' || fault === 'empty') response.end(fault === 503 ? 'Server is overloaded' : '');
-    else if (fault === 'html') response.end('<html><body>Bad gateway</body></html>');
-    else {
-      const result = falsified(this.faults, method, this.#answer(method, params));
-      const text = stringify({ result });
-      response.end(fault === 'half' ? text.slice(0, text.length / 2) : `${text}\n`);
-    }
+  /** The method of each call, in order. */
+  get asked(): string[] {
+    return this.#server.asked;
   }
 
   /** The result of a call; what went wrong stands in it, as in a real server's. */
@@ -107,17 +96,19 @@ export class XrpNode {
   }
 }
 
-/** A call with one object of parameters; null when a real server could not read it. */
-function callOf(text: string): { readonly method: string; readonly params: Params } | null {
+/** A call with one object of parameters, or how a real server refuses the request. */
+function readCall(text: string, request: IncomingMessage): Call | Refusal {
+  const refusal = { status: request.method === 'POST' ? 400 : 405, text: 'Unable to parse request: ' };
+  if (request.method !== 'POST') return refusal;
   try {
     const call: unknown = JSON.parse(text);
-    if (!isObject(call) || typeof call.method !== 'string') return null;
+    if (!isObject(call) || typeof call.method !== 'string') return refusal;
     const { method, params = [{}] } = call;
-    if (!Array.isArray(params) || params.length > 1) return null;
+    if (!Array.isArray(params) || params.length > 1) return refusal;
     const [own = {}] = params;
-    return isObject(own) ? { method, params: own } : null;
+    return isObject(own) ? { method, params: own } : refusal;
   } catch {
-    return null;
+    return refusal;
   }
 }
 
@@ -143,14 +134,14 @@ export class XrpChain extends XrpLedgers {
     return keyOf(`${this.bank.address} ${this.#keys}`);
   }
 
-  /** A new account with drops of the bank, in an empty ledger of its own. */
+  /** A new account with drops of the bank, in a separate empty ledger. */
   newAccount(drops = 100_000_000n): XrpKey {
     const key = this.newKey();
     this.fund(key.address, drops);
     return key;
   }
 
-  /** Gives an account drops of the bank without a transaction, in an empty ledger of its own. */
+  /** Gives an account drops of the bank without a transaction, in a separate empty ledger. */
   fund(address: string, drops: bigint): void {
     this.change((state, index) => {
       state.add(this.bank.address, -drops, index);
@@ -158,7 +149,7 @@ export class XrpChain extends XrpLedgers {
     });
   }
 
-  /** Changes an account without a transaction, in an empty ledger of its own. */
+  /** Changes an account without a transaction, in a separate empty ledger. */
   setAccount(address: string, changes: Partial<Omit<XrpAccount, 'address' | 'balance'>>): void {
     this.change((state) => {
       state.existing(address);
@@ -166,7 +157,7 @@ export class XrpChain extends XrpLedgers {
     });
   }
 
-  /** Gives an account tickets by no transaction, in an empty ledger of its own. Returns them. */
+  /** Gives an account tickets by no transaction, in a separate empty ledger. Returns them. */
   makeTickets(address: string, count: number): number[] {
     this.change((state) => state.set(address, withTickets(state.existing(address), count)));
     return this.account(address).tickets.slice(-count);
@@ -217,13 +208,13 @@ export class XrpChain extends XrpLedgers {
     return this.#add(tokenPayment(this, this.bank, to, tokens, tag));
   }
 
-  /** Brings coins without a payment. An account that is to be deleted takes a ledger of its own. */
+  /** Brings coins without a payment. An account that is to be deleted takes a separate ledger. */
   credit(kind: Unusual, to: string, amount: bigint, tag?: number): Hash {
     const leaver = kind === 'AccountDelete' ? this.newAccount(amount + this.fees.reserveInc) : this.bank;
     return this.#add(unusualCredit(this, kind, { to, amount, tag }, leaver));
   }
 
-  /** Pays as a part of a batch, beside a payment to a new account. Returns both txids. */
+  /** Pays as a part of a batch, together with a payment to a new account. Returns both txids. */
   payInBatch(to: string, amount: bigint, tag?: number): { readonly outer: Hash; readonly inner: Hash } {
     const other = { to: this.newKey().address, amount: this.fees.reserveBase };
     const entry = batch(this, [{ to, amount, tag }, other]);

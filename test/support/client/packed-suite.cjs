@@ -15,8 +15,8 @@ const order = {
   recipient_address: 'TUEZSdKsoDHQMeZwihtdoBiN46zxhGWYdH',
 };
 
-/** Runs a test beside a server that answers each request with the next of these functions. */
-async function beside(answers, test) {
+/** Runs a test against a server that answers each request with the next of these functions. */
+async function withServer(answers, test) {
   const seen = [];
   const server = createServer((request, response) => {
     let body = '';
@@ -109,14 +109,14 @@ function casesOf({ PartnerClient, PartnerError, List, verifyWebhook }, { url, ke
       assert.equal((await client.waitFor(made.id, { until: ['waiting_deposit'] })).id, made.id);
     },
     'repeats a create with the same key and bytes': () =>
-      beside([cut, cut, created], async (server, seen) => {
+      withServer([cut, cut, created], async (server, seen) => {
         const one = new PartnerClient({ url: server, key, retryDelayMs: 1 });
         assert.deepEqual(await one.createOrder(order), { id: 'x' });
         assert.equal(seen.length, 3);
         assert.equal(new Set(seen.map((each) => JSON.stringify(each))).size, 1);
       }),
     'ends at its timeout and by a signal': () =>
-      beside([hang], async (server) => {
+      withServer([hang], async (server) => {
         const one = new PartnerClient({ url: server, key, timeoutMs: 50, maxRetries: 0 });
         await assert.rejects(one.createOrder(order), { code: 'timeout' });
         const signal = AbortSignal.timeout(50);

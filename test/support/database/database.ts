@@ -58,7 +58,7 @@ async function createFrom(template: string): Promise<TestDatabase> {
   return { url: url(name), drop: () => onServer(`drop database ${name} with (force)`) };
 }
 
-/** Rows of one statement, on a connection of its own. */
+/** Rows of one statement, on a separate connection. */
 export async function query<Row extends object>(
   databaseUrl: string,
   sql: string,

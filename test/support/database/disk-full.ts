@@ -13,7 +13,7 @@ const diskMb = 320;
 const fullMs = 15_000;
 const recoveryMs = 60_000;
 
-/** A file system of its own on a folder, which takes root; why there is none. */
+/** A separate file system on a folder, which takes root; why there is none. */
 function mountOn(folder: string): string | null {
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskMb}m,mode=711`, 'tmpfs', folder], { stdio: 'pipe' });

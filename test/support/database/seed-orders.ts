@@ -213,7 +213,7 @@ const settlementWrites = [
   ]),
 ];
 
-/** Tables that are filled, each with indexes that are quicker made anew than filled up. */
+/** Tables that are filled, each with indexes that are quicker made again than filled up. */
 const leanTables = ['deposit_address', 'exchange_order', 'order_event'];
 const settlementTables = ['deposit', 'trade', 'payment', 'payment_attempt', 'ledger_transaction', 'ledger_line'];
 

@@ -42,7 +42,7 @@ const apiProcesses = 2;
 
 /**
  * A gateway as in life: two api processes behind one port and workers, from dist, on a durable
- * PostgreSQL and a Redis of their own, each behind a proxy.
+ * PostgreSQL and a separate Redis, each behind a proxy.
  */
 export class FaultGateway {
   readonly folder: string;

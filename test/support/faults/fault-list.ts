@@ -14,7 +14,7 @@ export interface Fault {
   readonly end: (gateway: FaultGateway) => Promise<void> | void;
   /** Which requests may be answered with 503 meanwhile: requests that need PostgreSQL, or none. */
   readonly refused: 'orders' | 'none';
-  /** Codes that a quote or a create may be answered with beside it. */
+  /** Codes that a quote or a create may also be answered with. */
   readonly alsoAnswers?: readonly string[];
 }
 

@@ -73,7 +73,7 @@ export class FaultProxy {
     this.drop();
   }
 
-  /** Every connection ends after so many more bytes from the server. */
+  /** Every connection ends after this many more bytes from the server. */
   cutAfter(bytes: number): void {
     this.#cutAfter = bytes;
     for (const link of this.#links) link.left = bytes;

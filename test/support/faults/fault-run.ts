@@ -50,7 +50,7 @@ const needsDatabase: readonly RequestKind[] = ['create', 'create again', 'look-u
 export async function findUnreadable({ restUrl, partnerKey }: LoadTarget, load: MixedLoad): Promise<string[]> {
   const lost: string[] = [];
   const left = [...load.acknowledged.keys()].values();
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     for (const id of left) {
       const reply = await fetch(`${restUrl}/api/v1/partner/orders/${id}`, {
         headers: { Authorization: `Bearer ${partnerKey}` },
@@ -60,7 +60,7 @@ export async function findUnreadable({ restUrl, partnerKey }: LoadTarget, load: 
       if (!isThere) lost.push(`order ${id} was acknowledged and is answered ${reply.status} ${text}`);
     }
   };
-  await Promise.all(Array.from({ length: 8 }, lane));
+  await Promise.all(Array.from({ length: 8 }, worker));
   return lost;
 }
 

@@ -2,6 +2,7 @@ import type { OutsideWorld } from '../../../src/app/outside-world.ts';
 import type {
   Broadcast,
   ChainAdapter,
+  PaymentIntent,
   Pending,
   PreparedTx,
   SignedTx,
@@ -36,6 +37,8 @@ export class Faults {
   scan: ((chain: string) => Promise<void>) | null = null;
   /** Instead of how wrong the times of blocks may be. */
   blockToleranceSec: number | null = null;
+  /** Before a transaction is prepared. */
+  preparing: ((intent: PaymentIntent) => void) | null = null;
   feeFactor = 1n;
   signerAway = false;
   /** Stands between the worker and the signer. */
@@ -51,6 +54,7 @@ export class Faults {
     return {
       signer: (signer) => ({
         hotWallet: (chain) => signer.hotWallet(chain),
+        channels: (chain) => signer.channels(chain),
         sign: async (...args) => {
           if (this.signerAway) throw new SignerError('unavailable', 'the signer is away');
           return this.signing ? this.signing(() => signer.sign(...args)) : signer.sign(...args);
@@ -105,6 +109,7 @@ export class Faults {
         }
         if (name === 'prepare') {
           return async (...args: Parameters<ChainAdapter['prepare']>): Promise<PreparedTx> => {
+            faults.preparing?.(args[0]);
             const tx = await target.prepare(...args);
             return faults.feeFactor === 1n ? tx : { ...tx, fee: tx.fee * faults.feeFactor };
           };

@@ -126,7 +126,7 @@ export class MixedLoad {
     await Promise.all(this.#deposits);
   }
 
-  /** What was seen since the last time, and begins anew. */
+  /** What was seen since the last time, and begins again. */
   takeSeen(): Seen {
     const { seen } = this;
     this.seen = new Seen();

@@ -16,8 +16,9 @@ import { type TestSettings, testConfig, testSettings } from '../gateway/settings
 // and the child itself. The child's one argument is a SettlingStart as JSON. It writes one JSON
 // object a line, and obeys the lines of its standard input in turn.
 //
-//   tick | mine <network> <n> | reorg <network> <n> | pay <network> <units> <address> |
-//   advance <ms> | reconcile | fail <Failpoint> | open <SettlingStart> | stop
+//   tick | commission | mine <network> <n> | reorg <network> <n> |
+//   pay <network> <units> <address> | advance <ms> | reconcile | fail <Failpoint> |
+//   open <SettlingStart> | stop
 
 /** Where a process ends or stops itself. */
 export interface Failpoint {
@@ -61,7 +62,7 @@ export interface SignedBytes {
 
 /** The parent's handle on a child. */
 export class SettlingChild extends TalkingProcess {
-  #told = 0;
+  #lastNumber = 0;
 
   constructor(start: SettlingStart) {
     super([
@@ -104,8 +105,8 @@ export class SettlingChild extends TalkingProcess {
 
   /** Waits until a command is done. Null when the child ends before. */
   async ask(command: string, timeoutMs = 60_000): Promise<SettlingMessage | null> {
-    this.#told += 1;
-    const number = this.#told;
+    this.#lastNumber += 1;
+    const number = this.#lastNumber;
     this.tell(command);
     for (const deadline = Date.now() + timeoutMs; Date.now() < deadline; await sleep(3)) {
       const found = this.lines.find(({ reply }) => reply === number);
@@ -165,6 +166,7 @@ async function open({ databaseUrl, settings, clock: startsAt, ...start }: Settli
     },
     signer: (signer) => ({
       hotWallet: (chain) => signer.hotWallet(chain),
+      channels: (chain) => signer.channels(chain),
       sign: async (...args) => {
         const signed = await signer.sign(...args);
         say({ signed: bytesOf(signed) });
@@ -218,6 +220,9 @@ async function obey({ app, clock }: Gateway, line: string): Promise<Pick<Settlin
   switch (command) {
     case 'tick':
       await settlement.worker.tick();
+      return {};
+    case 'commission':
+      await settlement.commission.run();
       return {};
     case 'mine':
       await settlement.sandbox.mine(chain, Number(second));

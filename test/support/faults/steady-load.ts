@@ -2,7 +2,7 @@ import { Agent, get } from 'node:http';
 
 /** What clients saw that ask without a pause. */
 export interface SteadyLoad {
-  /** So many were answered 200 so far. */
+  /** This many were answered 200 so far. */
   readonly answered: number;
   /** Everything else that happened, in words. */
   readonly failures: readonly string[];

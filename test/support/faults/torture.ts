@@ -86,7 +86,7 @@ export interface Report {
   readonly behaviours: readonly string[];
   /** Lines to be told before what is wrong. */
   readonly notes?: readonly string[];
-  /** Figures beside those of every torture. */
+  /** Figures in addition to those of every torture. */
   readonly figures?: Readonly<Record<string, number>>;
 }
 
@@ -101,7 +101,7 @@ const quietMs = 5_000;
 const listedProblems = 40;
 
 /**
- * A gateway of processes from dist on a PostgreSQL of its own, whose users make orders while
+ * A gateway of processes from dist on a separate PostgreSQL, whose users make orders while
  * everything goes wrong, until there is peace and nothing is left to do. Who uses it says which
  * orders and which troubles, and judges.
  */
@@ -272,8 +272,8 @@ export class Torture<Order extends TortureOrder> {
       });
       const text = await reply.text();
       if (reply.status === 201) return parseExactly(text) as OrderReply;
-      if (reply.status < 500 || tries === 10) throw new Error(`an order was refused: ${reply.status} ${text}`);
-      await sleep(tries * 200);
+      if (reply.status < 500 || tries === 60) throw new Error(`an order was refused: ${reply.status} ${text}`);
+      await sleep(Math.min(tries, 5) * 200);
     }
   }
 
@@ -353,13 +353,13 @@ export class Torture<Order extends TortureOrder> {
       dice: new Dice(Math.floor(dice.next() * 2 ** 32)),
     })).values();
     const start = performance.now();
-    const lane = async (): Promise<void> => {
+    const worker = async (): Promise<void> => {
       for (const order of left) {
         await sleep(Math.max(0, start + order.index * createEveryMs - performance.now()));
         await createOrder(order.index, order.dice).catch((error: Error) => void this.faults.push(error.message));
       }
     };
-    await Promise.all(Array.from({ length: 6 }, lane));
+    await Promise.all(Array.from({ length: 6 }, worker));
   }
 
   async #watch(signal: AbortSignal): Promise<void> {

@@ -110,6 +110,7 @@ export function withFaultyGateway({ losesDeposits = false } = {}): void {
     faults.stuck = null;
     faults.pending = null;
     faults.scan = null;
+    faults.preparing = null;
     faults.feeFactor = 1n;
     faults.signerAway = false;
     faults.signing = null;

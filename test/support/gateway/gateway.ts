@@ -72,7 +72,7 @@ const wideLimits = {
   RATE_LIMIT_SIGN_IN_PER_MIN: '100000',
 };
 
-/** A whole gateway on a database of its own, on free ports. */
+/** A whole gateway on a separate database, on free ports. */
 export async function startGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
   const database = options.databaseUrl === undefined ? await createDatabase() : null;
   const databaseUrl = options.databaseUrl ?? database?.url ?? '';

@@ -21,18 +21,23 @@ export async function rowsOf(call: Call, key: string, query: string): Promise<st
 }
 
 /**
- * Sends a cursor of a list by updates, or of events, without filters, as the same gateway would
- * have written it in another cluster of PostgreSQL.
+ * Sends a cursor of a list by updates, of events, or of the report, without filters, as the same
+ * gateway would have written it in another cluster of PostgreSQL.
  */
 export async function inOtherCluster(
   { config, app }: Pick<TestGateway, 'config' | 'app'>,
   partnerId: string,
   cursor: string,
   send: (cursor: string) => Promise<Reply>,
-  list: 'orders' | 'events' = 'orders',
+  list: 'orders' | 'events' | 'report' = 'orders',
 ): Promise<Reply> {
   const cursors = new ListCursors((await openHasher(config, app.orm)).derivedKeys(cursorPurpose));
-  const bound = list === 'events' ? `${partnerId} events *` : `${partnerId} updated ${filterText({})}`;
+  const bounds = {
+    orders: `${partnerId} updated ${filterText({})}`,
+    events: `${partnerId} events *`,
+    report: `${partnerId} report * *`,
+  };
+  const bound = bounds[list];
   return send(cursors.write(bound, cursors.read(bound, cursor).replace(/\.[^.]+$/, '.7000000000000000000-00000002')));
 }
 

@@ -5,7 +5,7 @@ import { OrderPages } from '../../../src/orders/order-pages.ts';
 import { ListCursors } from '../../../src/orders/read/list-cursor.ts';
 import { OrderReads } from '../../../src/orders/read/order-reads.ts';
 
-/** Reads orders as the gateway does, but with cursors of its own, without offers and links. */
+/** Reads orders as the gateway does, but with its own cursors, without offers and links. */
 export function orderReads(orm: MikroORM): OrderReads {
   return new OrderReads({
     orm,

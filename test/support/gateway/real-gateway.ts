@@ -5,6 +5,7 @@ import { type ReconcileRow, reconcile } from '../../../src/ledger/reconcile.ts';
 import { findAnvil, randomAddress, type TokenName, withoutAnvil } from '../chains/anvil.ts';
 import { findLitecoind, withoutLitecoind } from '../chains/litecoind.ts';
 import { RealChains, type RealChainsOptions } from '../chains/real-chains.ts';
+import type { RealStellar } from '../chains/real-stellar.ts';
 import { type RealTron, tronFinality } from '../chains/real-tron.ts';
 import type { RealXrp } from '../chains/real-xrp.ts';
 import { createDatabase, query } from '../database/database.ts';
@@ -15,10 +16,10 @@ import { causesOf, isAtRest, type Rows } from './orders.ts';
 import { TestSigner } from './test-signer.ts';
 
 /** The currencies of the chains of a test, as tests name them. */
-export type RealCoin = 'ETH' | 'USDT' | 'LTC' | 'TRX' | 'USDT-TRC20' | 'XRP';
+export type RealCoin = 'ETH' | 'USDT' | 'LTC' | 'TRX' | 'USDT-TRC20' | 'XRP' | 'XLM' | 'USDC-XLM';
 /** Chains that each gateway of a test has. */
 export type RealChain = 'ethereum' | 'litecoin';
-type AnyChain = RealChain | 'tron' | 'ripple';
+type AnyChain = RealChain | 'tron' | 'ripple' | 'stellar';
 
 const coins = {
   ETH: { coin: 'ETH', network: 'ETH', chain: 'ethereum', decimals: 18 },
@@ -27,6 +28,8 @@ const coins = {
   TRX: { coin: 'TRX', network: 'TRX', chain: 'tron', decimals: 6 },
   'USDT-TRC20': { coin: 'USDT', network: 'TRC20', chain: 'tron', decimals: 6 },
   XRP: { coin: 'XRP', network: 'XRP', chain: 'ripple', decimals: 6 },
+  XLM: { coin: 'XLM', network: 'XLM', chain: 'stellar', decimals: 7 },
+  'USDC-XLM': { coin: 'USDC', network: 'XLM', chain: 'stellar', decimals: 7 },
 } as const satisfies Record<RealCoin, { coin: string; network: string; chain: AnyChain; decimals: number }>;
 
 /**
@@ -52,7 +55,7 @@ export interface RealOrder {
   readonly from: RealCoin;
   readonly to: RealCoin;
   readonly depositAddress: string;
-  /** Null where each order has an address of its own. */
+  /** Null where each order has a separate address. */
   readonly depositTag: string | null;
   readonly recipient: string;
   readonly refundTo: string;
@@ -87,6 +90,8 @@ export interface RealGatewayOptions {
   readonly tron?: boolean;
   /** Whether there is an XRP Ledger too, on the same clock. */
   readonly xrp?: boolean;
+  /** Whether there is a Stellar too, on the same clock. Its wallet has no channels yet. */
+  readonly stellar?: boolean;
   /** Whether the hot wallets have coins; true unless given. */
   readonly isFunded?: boolean;
   readonly outside?: OutsideWorld;
@@ -95,7 +100,7 @@ export interface RealGatewayOptions {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** A gateway on real chains, which moves only when the test says so, on a clock of its own. */
+/** A gateway on real chains, which moves only when the test says so, on a separate clock. */
 export interface RealGateway extends TestGateway {
   readonly chains: RealChains;
   readonly clock: TestClock;
@@ -103,7 +108,13 @@ export interface RealGateway extends TestGateway {
   readonly signer: Pick<TestSigner, 'keys' | 'start' | 'stop'>;
   /** The wallets that pay. */
   readonly hot: Readonly<Record<AnyChain, string>>;
-  order(from: RealCoin, to: RealCoin, amount: number, changes?: Record<string, unknown>): Promise<RealOrder>;
+  order(
+    from: RealCoin,
+    to: RealCoin,
+    amount: number,
+    changes?: Record<string, unknown>,
+    by?: string,
+  ): Promise<RealOrder>;
   /** Sends coins to the order's deposit address, which no block holds yet; the txid. */
   pay(order: RealOrder, changes?: { readonly amount?: string; readonly coin?: RealCoin }): Promise<string>;
   /** Blocks on a chain. */
@@ -133,11 +144,13 @@ export interface RealGateway extends TestGateway {
 }
 
 export async function startRealGateway(options: RealGatewayOptions = {}): Promise<RealGateway> {
-  const { clock = new TestClock(), token, tron, xrp } = options;
-  const chains = await RealChains.start({}, { token, tron: tron ? clock : undefined, xrp: xrp ? clock : undefined });
+  const { clock = new TestClock(), token, tron, xrp, stellar } = options;
+  const clockOf = (isWanted: boolean | undefined): TestClock | undefined => (isWanted ? clock : undefined);
+  const toStart = { tron: clockOf(tron), xrp: clockOf(xrp), stellar: clockOf(stellar) };
+  const chains = await RealChains.start({}, { token, ...toStart });
   if (options.networks) await chains.writeNetworks(await options.networks(chains));
   const settings = { ...chains.environment, DATA_DIR: chains.folder, KEY_PEPPER: 'p'.repeat(32) };
-  const signer = new TestSigner(settings, options.tron || options.xrp ? clock : undefined);
+  const signer = new TestSigner(settings, clockOf(tron || xrp || stellar));
   const database = await createDatabase('empty');
   const closing = [() => chains.stop(), () => database.drop(), () => signer.stop()];
   const close = async (): Promise<void> => {
@@ -167,6 +180,7 @@ export async function startRealGateway(options: RealGatewayOptions = {}): Promis
       litecoin: await hotOf('litecoin'),
       tron: await hotOf('tron'),
       ripple: await hotOf('ripple'),
+      stellar: await hotOf('stellar'),
     };
     const { key } = await gateway.partner();
     const real = handle({ gateway, chains, clock, settlement, hot, key, databaseUrl: database.url });
@@ -180,6 +194,10 @@ export async function startRealGateway(options: RealGatewayOptions = {}): Promis
       if (chains.hasXrp) {
         chains.xrp.fund(hot.ripple, (await settlement.adapters.get('ripple')?.hotWallet())?.tag ?? '');
         await real.mine('ripple');
+      }
+      if (chains.hasStellar) {
+        chains.stellar.open(hot.stellar, (await settlement.adapters.get('stellar')?.hotWallet())?.tag ?? '');
+        await real.mine('stellar');
       }
       await real.tick();
     }
@@ -208,11 +226,13 @@ function handle(parts: Parts): Omit<RealGateway, 'signer'> {
     if (chain === 'ethereum') await chains.anvil.mine(blocks);
     else if (chain === 'litecoin') await chains.litecoind.mine(blocks);
     else if (chain === 'tron') await mineTron(chains.tron, clock, blocks);
-    else await mineXrp(chains.xrp, clock, blocks);
+    else await mineLedgers(chain === 'ripple' ? chains.xrp : chains.stellar, clock, blocks);
   };
   const newAddress = (coin: RealCoin): Promise<string> | string => {
     if (coins[coin].chain === 'tron') return chains.tron.chain.address();
     if (coin === 'XRP') return chains.xrp.chain.newKey().address;
+    if (coin === 'XLM') return chains.stellar.chain.newKey().address;
+    if (coin === 'USDC-XLM') return chains.stellar.holder();
     return coin === 'LTC' ? chains.litecoind.newAddress() : randomAddress();
   };
 
@@ -223,6 +243,12 @@ function handle(parts: Parts): Omit<RealGateway, 'signer'> {
     if (coin === 'XRP') {
       const { chain } = chains.xrp;
       return Promise.resolve(chain.pay(chain.bank, order.depositAddress, units, tagOf(order)));
+    }
+    if (coins[coin].chain === 'stellar') {
+      const { chain, asset } = chains.stellar;
+      const memo = order.depositTag === null ? null : BigInt(order.depositTag);
+      const paid = { memo, ...(coin === 'USDC-XLM' && { asset }) };
+      return Promise.resolve(chain.pay(chain.bank, order.depositAddress, units, paid));
     }
     if (coin === 'TRX') return chains.tron.chain.pay(order.depositAddress, null, units);
     if (coin === 'USDT-TRC20') return chains.tron.chain.pay(order.depositAddress, chains.tron.token, units);
@@ -249,7 +275,7 @@ function handle(parts: Parts): Omit<RealGateway, 'signer'> {
     tick,
     mine,
     pay,
-    order: async (from, to, amount, changes = {}) => {
+    order: async (from, to, amount, changes = {}, by = key) => {
       const recipient = await newAddress(to);
       const refundTo = await newAddress(from);
       const body = {
@@ -265,7 +291,7 @@ function handle(parts: Parts): Omit<RealGateway, 'signer'> {
       };
       // A test may have moved the clock by days since the last prices.
       await gateway.app.prices.refresh(gateway.app.catalogue.coins());
-      const { status, text, json } = await gateway.call('POST', '/partner/orders', { key, body });
+      const { status, text, json } = await gateway.call('POST', '/partner/orders', { key: by, body });
       if (status !== 201) throw new Error(text);
       // Fewer than any gateway asks for: a deposit can count while its block can still be undone.
       await rows('update exchange_order set deposit_confirmations_required = $2 where id = $1', [
@@ -341,6 +367,10 @@ function unitsOf(chains: RealChains, coin: RealCoin, address: string): Promise<b
       return chains.anvil.balance(address, chains.token);
     case 'XRP':
       return Promise.resolve(chains.xrp.chain.balance(address));
+    case 'XLM':
+      return Promise.resolve(chains.stellar.chain.balance(address));
+    case 'USDC-XLM':
+      return Promise.resolve(chains.stellar.chain.balance(address, chains.stellar.asset));
     case 'TRX':
       return chains.tron.chain.balance(address);
     case 'USDT-TRC20':
@@ -355,10 +385,10 @@ async function mineTron(tron: RealTron, clock: TestClock, blocks: number): Promi
   if (aheadMs > 0) clock.advance(aheadMs);
 }
 
-/** Ledgers of the XRP Ledger. The clock is never behind them. */
-async function mineXrp(xrp: RealXrp, clock: TestClock, ledgers: number): Promise<void> {
-  await xrp.mine(ledgers);
-  const { aheadMs } = xrp;
+/** Ledgers of a simulated network. The clock is never behind them. */
+async function mineLedgers(network: RealXrp | RealStellar, clock: TestClock, ledgers: number): Promise<void> {
+  await network.mine(ledgers);
+  const { aheadMs } = network;
   if (aheadMs > 0) clock.advance(aheadMs);
 }
 

@@ -4,7 +4,7 @@ import { TestClock } from './clock.ts';
 import { feedCatchesUp } from './orders.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from './settled-gateway.ts';
 
-/** A partner of a sandbox, who calls the REST API only, with a webhook endpoint of its own. */
+/** A partner of a sandbox, who calls the REST API only, with a separate webhook endpoint. */
 export class SandboxPartner {
   readonly gateway: SettledGateway;
   readonly receivers: Receivers;

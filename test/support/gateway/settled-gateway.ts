@@ -25,7 +25,7 @@ export interface MadeOrder {
   readonly coinFrom: string;
 }
 
-/** A gateway whose settlement moves only when the test says so, on a clock of its own. */
+/** A gateway whose settlement moves only when the test says so, on a separate clock. */
 export interface SettledGateway extends TestGateway {
   readonly clock: TestClock;
   readonly settlement: Settlement;

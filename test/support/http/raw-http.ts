@@ -42,7 +42,7 @@ export function rawExchange(
       clearTimeout(hang);
       clearInterval(dripping);
       const text = Buffer.concat(chunks).toString('latin1');
-      // An answer follows the body of the one before without a line end.
+      // An answer follows the body of the previous one without a line end.
       resolve({ text, statuses: [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status)) });
     });
   });

@@ -42,7 +42,9 @@ function exampleOf(type: GraphQLInputType): string {
 
 function argumentsOf(args: readonly GraphQLArgument[]): string {
   const needed = args.filter((arg) => isNonNullType(arg.type) && arg.defaultValue === undefined);
-  return needed.length === 0 ? '' : `(${needed.map((arg) => `${arg.name}: ${exampleOf(arg.type)}`).join(', ')})`;
+  return needed.length === 0
+    ? ''
+    : `(${needed.map((arg) => `${arg.name}: ${arg.name === 'month' ? '"2026-01"' : exampleOf(arg.type)}`).join(', ')})`;
 }
 
 /** A selection of a field with the arguments that it needs, and nothing of what is below it. */

@@ -44,7 +44,9 @@ export default async function setup(): Promise<void> {
   };
 }
 
-/** A first start is ready with few deposit addresses, and makes the others beside its requests. */
+/**
+ * A first start is ready with few deposit addresses, and makes the others while it serves requests.
+ */
 async function filledPools(databaseUrl: string): Promise<void> {
   const sql = `select keychain, count(*)::int from deposit_address where leased_at is null group by keychain`;
   for (let i = 0; i < 3_000; i++) {

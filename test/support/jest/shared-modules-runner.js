@@ -66,7 +66,7 @@ export default async function runFile(globalConfig, config, _environment, _runti
     jest,
   });
   delete globalThis[timeLimit];
-  // Jest may have loaded this file by `require`, which has module instances of its own. The files
+  // Jest may have loaded this file by `require`, which has its own instances of modules. The files
   // import.
   const { forgetProcessState } = await import(pathToFileURL(processState).href);
   forgetProcessState();

@@ -58,7 +58,7 @@ export class World {
   }
 
   async build(): Promise<void> {
-    // A seeded database has sandbox chains with a book of their own.
+    // A seeded database has sandbox chains with a separate book.
     await this.corrupt(
       'truncate ledger_line, ledger_transaction, chain_state, sandbox_fill, deposit_address, exchange_order cascade',
     );

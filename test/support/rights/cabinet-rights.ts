@@ -3,6 +3,7 @@ import { membersContract, readCabinetContract } from '../../../src/surfaces/rest
 import { CabinetClient, requestDigest, tokenOf } from '../cabinet/cabinet-client.ts';
 import { SoftAuthenticator } from '../cabinet/soft-authenticator.ts';
 import { askAbout } from '../gateway/asked-orders.ts';
+import { openMonth } from '../gateway/commission-months.ts';
 import { ContractExamples } from '../http/contract-examples.ts';
 import { sendingWebhooks } from './partner-rights.ts';
 import { cellOf, isAllowed, isDone, send } from './rights-answer.ts';
@@ -73,6 +74,23 @@ const removeWebhooks = ({ gateway }: RightsWorld, { id }: Account) =>
     `update webhook_endpoint set status = 'deleted', disabled_reason = null, disabled_at = null where partner_id = $1`,
     [id],
   );
+
+const commissionAddress = { coin: 'BTC', network: 'BTC', address: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4' };
+
+/** Forgets the addresses of earlier cells, as a partner requests few in a day. */
+const endAddresses = ({ gateway }: RightsWorld, { id }: Account) =>
+  gateway.query('delete from commission_address where partner_id = $1', [id]);
+
+async function waitingAddress(world: RightsWorld, { account }: Subject): Promise<string> {
+  await endAddresses(world, account);
+  const now = world.gateway.clock.now();
+  const asked = { ...commissionAddress, partnerId: account.id, memberId: account.ownerId, tag: null };
+  const { app } = world.gateway;
+  const made = await app.orm.em
+    .fork()
+    .transactional((em) => app.commissionAddresses.request(em, { ...asked, oldIsLost: false, now }));
+  return made.id;
+}
 
 async function memberId(world: RightsWorld, { account }: Subject): Promise<string> {
   const made = await world.member(account.id, 'finance');
@@ -182,9 +200,19 @@ const requests: Readonly<Record<string, Prepare>> = {
     const order = await world.gateway.order({}, subject.account.key);
     return { path: id, body: { event_ids: [`evt_${order.id.replaceAll('-', '')}_1`] } };
   },
+  getCommissionBalance: nothing,
+  listCommissionEntries: nothing,
   listStatements: nothing,
-  getStatement: async (world) => ({ path: monthOf(world), shows: world.completed.id }),
-  getStatementCsv: async (world) => ({ path: monthOf(world), shows: world.completed.id }),
+  getStatement: async (world, { account }) => ({
+    path: await openMonth(world.gateway.query, account.id, world.gateway.clock.now()),
+  }),
+  listOrderReport: nothing,
+  getCommissionAddresses: async (world, subject) => ({ shows: await waitingAddress(world, subject) }),
+  setCommissionAddress: async (world, { account }) => {
+    await endAddresses(world, account);
+    return { body: commissionAddress };
+  },
+  cancelCommissionAddress: async (world, subject) => ({ path: await waitingAddress(world, subject) }),
   listAudit: async (world, { account }) => {
     const name = 'Audited';
     const invite = { name, role: 'viewer' };
@@ -194,8 +222,6 @@ const requests: Readonly<Record<string, Prepare>> = {
     return { shows: name };
   },
 };
-
-const monthOf = ({ gateway }: RightsWorld): string => gateway.clock.now().toISOString().slice(0, 7);
 
 /** Who sends a request. */
 interface Caller {
@@ -362,6 +388,7 @@ const openOperations = ['acceptInvitation', 'beginSignIn', 'openInvitation', 'si
 /** Operations that end access, and the steps before them. */
 const endingOperations = [
   'beginConfirmation',
+  'cancelCommissionAddress',
   'confirm',
   'deleteWebhookEndpoint',
   'endSession',
@@ -389,7 +416,11 @@ const ownOperations = new Set([
   'getHome',
   'getLimits',
   'invite',
+  'setCommissionAddress',
+  'getCommissionBalance',
   'issueKey',
+  'listCommissionEntries',
+  'listOrderReport',
   'listStatements',
 ]);
 

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Document } from 'openapi-backend';
 import { parse } from 'yaml';
 import { askAbout } from '../gateway/asked-orders.ts';
+import { openMonth } from '../gateway/commission-months.ts';
 import { orderBody } from '../gateway/orders.ts';
 import { ContractExamples } from '../http/contract-examples.ts';
 import { type Answer, cellOf, isAllowed, isDone, send } from './rights-answer.ts';
@@ -140,6 +141,13 @@ const requests: Readonly<Record<string, Prepare>> = {
     body: { type: 'order.created' },
     shows: await endpointId(world, of),
   }),
+  getCommissionBalance: nothing,
+  listCommissionEntries: nothing,
+  listStatements: nothing,
+  getStatement: async (world, of) => ({
+    path: [await openMonth(world.gateway.query, of.id, world.gateway.clock.now())],
+  }),
+  listOrderReport: nothing,
   getPublicStatus: onOrder(),
   getCoinIcon: async () => ({ path: ['btc.svg'] }),
   getDocument: nothing,
@@ -265,6 +273,10 @@ const ownOperations = new Set([
   'validateOrder',
   'createOrder',
   'createWebhookEndpoint',
+  'getCommissionBalance',
+  'listCommissionEntries',
+  'listStatements',
+  'listOrderReport',
 ]);
 
 /** Operations that need no key. */

@@ -67,7 +67,7 @@ export async function startRightsWorld(): Promise<RightsWorld> {
       PLAYGROUND: 'true',
       RATE_LIMIT_STAFF_PER_MIN: '100000',
       RATE_LIMIT_QUOTES_PER_MIN: '100000',
-      WEBHOOK_ALLOW_LOOPBACK: 'true',
+      WEBHOOK_ALLOW_LOOPBACK: 'on',
     },
     // Endpoints are sent to for a test of them. Their host is this machine, where nothing listens.
     outside: { receivers: { resolve: async () => ['127.0.0.1'] } },

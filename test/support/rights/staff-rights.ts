@@ -38,6 +38,7 @@ const range = '(from: "2026-01-01T00:00:00Z", to: "2026-01-03T00:00:00Z")';
 const queries: Readonly<Record<string, (made: Made) => Promise<string>>> = {
   order: async ({ world }) => `order(id: "${world.completed.id}") { __typename }`,
   partner: async ({ world }) => `partner(id: "${world.main.id}") { __typename }`,
+  partnerCommission: async ({ world }) => `partnerCommission(partnerId: "${world.main.id}") { __typename }`,
   webhookEndpoints: async ({ world }) => `webhookEndpoints(partnerId: "${world.main.id}") { __typename }`,
   quote: async () =>
     'quote(input: { coinFrom: "BTC", networkFrom: "BTC", coinTo: "ETH", networkTo: "ETH" }) { __typename }',
@@ -62,7 +63,7 @@ const ways: Readonly<Record<string, (made: Made) => Promise<string>>> = {
   },
 };
 
-/** Mutations of objects that another member owns or has decided about. */
+/** Mutations that need another right, or of objects that another member owns or decided about. */
 const variants: Readonly<Record<string, (made: Made) => Promise<string>>> = {
   'mutation actionApprove (the own proposal)': async ({ states, actor }) => {
     const { id } = await states.heldOrder();
@@ -78,6 +79,10 @@ const variants: Readonly<Record<string, (made: Made) => Promise<string>>> = {
     const save = 'mutation { made: orderViewSave(name: "gone", query: "held=1") { id } }';
     return `(id: "${(await world.otherAdmin.data(save)).made.id}")`;
   },
+  'mutation partnerChange (of fees)': async ({ states }) =>
+    `(id: "${await states.partnerId()}", changes: { pricing: { float: "0.2" } }, reason: "x")`,
+  'mutation partnerChange (of limits)': async ({ states }) =>
+    `(id: "${await states.partnerId()}", changes: { limits: { requests: 7 } }, reason: "x")`,
   'mutation sessionEnd (of another member)': async ({ world }) => {
     const other = await newMember(world.gateway, 'viewer');
     const form = { method: 'POST', url: `${world.internalUrl}/sign-in`, body: { token: other.token } };
@@ -293,8 +298,8 @@ const supportMutations = [
 /** Prices, limits, terms and staff. */
 const adminMutations = [
   'currencyTerms',
-  'partnerLimits',
-  'partnerPricing',
+  'partnerChange (of fees)',
+  'partnerChange (of limits)',
   'priceOverride',
   'priceOverrideEnd',
   'staffChangeApprove',
@@ -306,7 +311,7 @@ const adminMutations = [
 ];
 const isMutation = ({ operation }: Cell): boolean => operation.startsWith('mutation ');
 const isOneOf = (names: readonly string[], { operation }: Cell): boolean =>
-  names.includes(baseOf(operation).slice('mutation '.length));
+  [operation, baseOf(operation)].some((name) => names.includes(name.slice('mutation '.length)));
 
 /** The fields of schema/schema.graphql. */
 export const staffRights: Surface = {

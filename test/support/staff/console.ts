@@ -22,7 +22,7 @@ export interface ConsoleSetup {
   /** What browsers complained about, and hosts that pages asked, since the last look. */
   readonly complaints: string[];
   readonly hosts: Set<string>;
-  /** A browser of its own with a signed-in member, whose console shows a path. */
+  /** A separate browser with a signed-in member, whose console shows a path. */
   open(role: StaffRole, path: string, options?: OpenOptions): Promise<Page>;
   /** Ends the browsers that were opened. */
   closeAll(): Promise<void>;
@@ -42,11 +42,11 @@ export function consoleUrl(gateway: SettledGateway, path: string): string {
 /**
  * Builds the console, starts a gateway with two months of orders, and a browser.
  *
- * @param seeded How many orders there are beside the two that it makes. A worker that is asked to
- *   work, works on them too.
+ * @param seeded How many orders there are in addition to the two that it makes. A worker that is
+ *   asked to work, works on them too.
  */
 export async function setUpConsole({ seeded = 2_000 } = {}): Promise<ConsoleSetup> {
-  // In a process of its own: the bundler does not load inside the test runner.
+  // In a separate process: the bundler does not load inside the test runner.
   execFileSync(process.execPath, ['tools/build-web.js'], { stdio: 'inherit' });
   const clock = new TestClock(new Date());
   const gateway = await startSettledGateway({

@@ -55,6 +55,17 @@ export function staffMutations({ gateway, actor, other, states }: MutationActors
       return `(itemId: "${itemId}")`;
     },
     attentionTake: async () => `(itemId: "held_order:${(await states.heldOrder()).id}")`,
+    commissionAddressSet: async () =>
+      `(input: { partnerId: "${await states.partnerId()}", coin: "BTC", network: "BTC", address: "${addressExample('BTC')}" }, reason: "x")`,
+    commissionCorrect: async () =>
+      `(input: { partnerId: "${await states.partnerId()}", coin: "BTC", network: "BTC", amount: "-0.1" }, reason: "x")`,
+    commissionHold: () => states.payableMonth(),
+    commissionPay: () => states.payableMonth(),
+    commissionRelease: async () => {
+      const month = await states.payableMonth();
+      await states.made(`commissionHold${month}`);
+      return month;
+    },
     currencySwitch: async () => '(coin: "XMR", network: "XMR", switches: { isDepositEnabled: false }, reason: "x")',
     currencyTerms: async () => '(coin: "XMR", network: "XMR", terms: { minConfirmations: 9 }, reason: "x")',
     depositAssign: async () => {
@@ -87,14 +98,7 @@ export function staffMutations({ gateway, actor, other, states }: MutationActors
     orderVenuePrice: async () =>
       `(orderId: "${(await states.leaveUnsold(await gateway.order())).id}", price: "80", reason: "x")`,
     partnerCreate: async () => '(name: "Shop", reason: "x")',
-    partnerLimits: async () => `(id: "${await states.partnerId()}", limits: { requests: 7 }, reason: "x")`,
-    partnerOrderPage: async () =>
-      `(id: "${await states.partnerId()}", enabled: true, displayName: "Wallet", reason: "x")`,
-    partnerPricing: async () => `(id: "${await states.partnerId()}", pricing: { float: "0.2" }, reason: "x")`,
-    partnerPublicStatus: async () => `(id: "${await states.partnerId()}", enabled: true, reason: "x")`,
-    partnerRename: async () => `(id: "${await states.partnerId()}", name: "Big Shop", reason: "x")`,
-    partnerSignature: async () => `(id: "${await states.partnerId()}", required: true, reason: "x")`,
-    partnerStatus: async () => `(id: "${await states.partnerId()}", status: INACTIVE, reason: "x")`,
+    partnerChange: async () => `(id: "${await states.partnerId()}", changes: { name: "Big Shop" }, reason: "x")`,
     payoutResume: async () => {
       const id = await states.made('payoutStop(coin: "DOGE", network: "DOGE", reason: "x")');
       return `(holdId: "${id}", acknowledge: false, reason: "x")`;

@@ -1,6 +1,7 @@
 import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { eventId } from '../../../src/orders/read/event-facts.ts';
 import { CabinetClient } from '../cabinet/cabinet-client.ts';
+import { closedMonth } from '../gateway/commission-payments.ts';
 import { feedCatchesUp, orderBody } from '../gateway/orders.ts';
 import type { MadeOrder, SettledGateway } from '../gateway/settled-gateway.ts';
 import { type Member, newMember, proposeChange } from './staff-client.ts';
@@ -28,6 +29,8 @@ export interface StaffStates {
   /** An event that was delivered to an endpoint of a new partner. */
   deliveredEvent(): Promise<{ readonly partnerId: string; readonly webhookId: string; readonly eventId: string }>;
   partnerId(): Promise<string>;
+  /** Arguments that name a month of a new partner, which is to be paid. */
+  payableMonth(): Promise<string>;
   /** A person of a new partner, who has come by an invitation. */
   partnerMember(): Promise<{ readonly partnerId: string; readonly memberId: string }>;
   /** An open invitation to the cabinet of a new partner. */
@@ -40,7 +43,7 @@ export interface StaffStates {
 
 const toLtc = { coin_to: 'LTC', network_to: 'LTC', recipient_address: addressExample('LTC') };
 
-/** @param other an admin beside the one who acts. */
+/** @param other an admin other than the one who acts. */
 export function staffStates(gateway: SettledGateway, other: Member): StaffStates {
   const made = async (call: string): Promise<string> => (await other.data(`mutation { made: ${call} { id } }`)).made.id;
   const paidIn = async (changes: Record<string, unknown> = {}): Promise<MadeOrder> => {
@@ -120,6 +123,10 @@ export function staffStates(gateway: SettledGateway, other: Member): StaffStates
       return { partnerId: id, webhookId: webhook, eventId: eventId({ orderId: json.id, seq: 1 }) };
     },
     webhookId,
+    payableMonth: async () => {
+      const { partnerId: id, month } = await closedMonth(gateway, { partnerId: await partnerId(), balance: '0.02' });
+      return `(partnerId: "${id}", month: "${month.slice(0, 7)}", reason: "x")`;
+    },
     venueAccount: async () => {
       const rows = await gateway.query<{ venue: string }>(
         `insert into venue_account (venue, is_watched, watched_from)

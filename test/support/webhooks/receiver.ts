@@ -38,7 +38,7 @@ export class Receivers {
   readonly #sockets = new Set<Duplex>();
   readonly #behaviours = new Map<string, Behaviour>();
   readonly certificate: Certificate;
-  /** Told of each delivery before it is answered. */
+  /** Called with each delivery before it is answered. */
   onReceived: (received: Received) => void = () => {};
 
   private constructor(certificate: Certificate) {
@@ -79,7 +79,7 @@ export class Receivers {
   }
 
   get settings() {
-    return { WEBHOOK_ALLOW_LOOPBACK: 'true', WEBHOOK_PORTS: `443,${this.port}` };
+    return { WEBHOOK_ALLOW_LOOPBACK: 'on', WEBHOOK_PORTS: `443,${this.port}` };
   }
 
   url(name: string, path = '/'): string {

@@ -48,10 +48,16 @@ describe('unsafeSettings', () => {
     for (const fault of faults) expect(fault).toContain('a good value: ');
   });
 
-  it('refuses an imitated exchange beside a live network', () => {
+  it('refuses an imitated exchange with a live network', () => {
     const imitated = loadConfig({ SANDBOX_VENUE: 'on', SIGNER_SOCKET: '/s' });
     expect(unsafeSettings(imitated, new LiveNetworks(null))).toEqual([]);
     expect(names(unsafeSettings(imitated, networksOf(31337)))).toEqual(['SANDBOX_VENUE']);
+  });
+
+  it('refuses webhooks to this machine with a live network', () => {
+    const open = loadConfig({ WEBHOOK_ALLOW_LOOPBACK: 'on', SIGNER_SOCKET: '/s' });
+    expect(unsafeSettings(open, new LiveNetworks(null))).toEqual([]);
+    expect(names(unsafeSettings(open, networksOf(31337)))).toEqual(['WEBHOOK_ALLOW_LOOPBACK']);
   });
 
   it('bounds the wait for a deposit on a network of value', () => {

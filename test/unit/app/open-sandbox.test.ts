@@ -20,7 +20,7 @@ describe('the sandbox of partners', () => {
     expect(await openSandbox({ servesPartners: true, config }, setup([]), orm)).not.toBeNull();
   });
 
-  it('is absent beside one real network, and where no partners are served', async () => {
+  it('is absent with one real network, and where no partners are served', async () => {
     expect(await openSandbox({ servesPartners: true, config }, setup(['bitcoin']), orm)).toBeNull();
     expect(await openSandbox({ servesPartners: false, config }, setup([]), orm)).toBeNull();
   });

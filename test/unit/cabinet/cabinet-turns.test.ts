@@ -2,7 +2,7 @@ import { operationRows } from '../../../src/accounts/members/rights.ts';
 import { CabinetTurns } from '../../../src/surfaces/rest/cabinet/cabinet-turns.ts';
 
 describe('the turns of the cabinet', () => {
-  it('leave places to others while members wait for replays, which have connections of their own', async () => {
+  it('leave places to others while members wait for replays, which have their own connections', async () => {
     const turns = new CabinetTurns();
     const replays = Promise.withResolvers<void>();
     const waiting = ['a', 'a', 'b', 'b'].map((id, n) =>

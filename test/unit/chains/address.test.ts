@@ -234,7 +234,7 @@ describe('tags', () => {
     expect(checkAddress('XRP', xrp, tag)).toMatchObject({ ok: false, field: 'tag', code: 'invalid_tag' });
   });
 
-  it('takes the tag out of an X-address, and refuses another tag beside it', () => {
+  it('takes the tag out of an X-address, and refuses another tag with it', () => {
     expect(checkAddress('XRP', xAddress, null)).toMatchObject({
       ok: true,
       address: 'r9cZA1mLK5R5Am25ArfXFmqgNwjZgnfk59',

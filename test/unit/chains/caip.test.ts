@@ -62,7 +62,7 @@ describe('a live network', () => {
     }
   });
 
-  it('has a name of its own when it is a test network', () => {
+  it('has a separate name when it is a test network', () => {
     expect(familyOf(ethereum(11_155_111)).chainIdOf(ethereum(11_155_111))).toBe('eip155:11155111');
     expect(familyOf(bitcoin('test')).chainIdOf(bitcoin('test'))).toBe('bip122:000000000933ea01ad0ee984209779ba');
   });

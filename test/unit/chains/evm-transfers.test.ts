@@ -5,7 +5,7 @@ import { transfersOf } from '../../../src/chains/evm/evm-transfers.ts';
 const [from, contract, to] = ['a', 'b', 'c'].map((digit) => `0x${digit.repeat(40)}`) as [string, string, string];
 const txid = `0x${'1'.repeat(64)}`;
 
-/** A block with a call of a contract that sends so many coins on. */
+/** A block with a call of a contract that sends this many coins on. */
 function sentOn(amount: bigint, recipient = to) {
   const block = {
     ref: { height: 1, hash: `0x${'2'.repeat(64)}`, parent: `0x${'3'.repeat(64)}` },

@@ -43,7 +43,7 @@ const keyless: readonly (readonly [network: string, address: string])[] = [
   ['BTC', '1BitcoinEaterAddressDontSendf59kuE'],
   ['BTC', '1CounterpartyXXXXXXXXXXXXXXXUWLpVr'],
   ['BTC', '1HT7xU2Ngenf7D4yocz2SAcnNLW7rK8d4E'],
-  // The same hash on a chain beside.
+  // The same hash on a chain concurrent.
   ['BCH', encodeCashaddr(Buffer.from('759d6677091e973b9e9d99f19c68fbf43e3f05f9', 'hex'))],
   ['DOGE', 'DDogepartyxxxxxxxxxxxxxxxxxxw1dfzr'],
   ['ATOM', encodeCosmos(sha256(Buffer.from('fee_collector')).subarray(0, 20))],

@@ -82,7 +82,7 @@ describe('networks.example.yaml', () => {
   const litecoin = byChain.get('litecoin') as UtxoNetwork;
 
   it('can be loaded, and has known members only', () => {
-    expect([...byChain.keys()]).toEqual(['ethereum', 'litecoin', 'tron', 'ripple']);
+    expect([...byChain.keys()]).toEqual(['ethereum', 'litecoin', 'tron', 'ripple', 'stellar']);
     expect(networks.others).toBe('off');
     expect(ethereum).toMatchObject({
       kind: 'evm',
@@ -113,11 +113,33 @@ describe('networks.example.yaml', () => {
     const limits = liveLimits(ethereum, chainCoins('ethereum'));
     expect(limits).toMatchObject({ maxFee: 50_000_000_000_000_000n, feesPerDay: 2_000_000_000_000_000_000n });
     expect([...limits.assets]).toEqual([
-      ['', { perPayment: 5_000_000_000_000_000_000n, perDay: 60_000_000_000_000_000_000n }],
-      ['0xdAC17F958D2ee523a2206206994597C13D831ec7', { perPayment: 20_000_000_000n, perDay: 200_000_000_000n }],
-      ['0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48', { perPayment: 20_000_000_000n, perDay: 200_000_000_000n }],
+      [
+        '',
+        {
+          perPayment: 5_000_000_000_000_000_000n,
+          perDay: 60_000_000_000_000_000_000n,
+          commissionPerDay: 6_000_000_000_000_000_000n,
+        },
+      ],
+      [
+        '0xdAC17F958D2ee523a2206206994597C13D831ec7',
+        { perPayment: 20_000_000_000n, perDay: 200_000_000_000n, commissionPerDay: 20_000_000_000n },
+      ],
+      [
+        '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
+        { perPayment: 20_000_000_000n, perDay: 200_000_000_000n, commissionPerDay: 20_000_000_000n },
+      ],
     ]);
     expect(liveLimits(litecoin, chainCoins('litecoin')).assets.get('')?.perPayment).toBe(10_000_000_000n);
+  });
+
+  it('may limit commission otherwise', () => {
+    const { networks: found } = readNetworks(
+      changed('networks.litecoin.limits.LTC.commission_per_day', '30'),
+      'x',
+      chainCoins,
+    );
+    expect(found[1]?.limits.get('LTC')).toEqual({ perPayment: '100', perDay: '1000', commissionPerDay: '30' });
   });
 });
 
@@ -156,7 +178,7 @@ describe('a file with the required members only', () => {
     expect(stalledAfterSec('networks.litecoin.net', 'regtest', 'litecoin')).toBe(0);
   });
 
-  it('may keep every secret in a file of its own', () => {
+  it('may keep every secret in a separate file', () => {
     const nodes = [
       {
         url_file: file('https://node.example/v3/key', 'url'),
@@ -200,6 +222,7 @@ describe('a fault of the file', () => {
     ['networks.litecoin.nodes.0.password_file', '/nowhere', /password_file names a file that cannot be read/],
     ['networks.ethereum.start_height', undefined, /start_height is missing/],
     ['networks.ethereum.start_height', -1, /start_height must lie between 0 and/],
+    ['networks.ethereum.start_height', 1e30, /start_height must lie between 0 and/],
     ['networks.ethereum.start_height', 1.5, /start_height must be a whole number/],
     ['networks.ethereum.finality', 'latest', /finality must be finalized, safe, or a number/],
     ['networks.ethereum.finality', 0, /finality must lie between 1 and 10000; a good value: finalized/],
@@ -225,6 +248,11 @@ describe('a fault of the file', () => {
     ],
     ['networks.ethereum.limits', undefined, /limits\.ETH is missing/],
     ['networks.ethereum.limits.ETH', { per_payment: '2', per_day: '1' }, /ETH\.per_day must not be below per_payment/],
+    [
+      'networks.ethereum.limits.ETH.commission_per_day',
+      '10.1',
+      /ETH\.commission_per_day must not be above per_day; a good value: '1'/,
+    ],
     ['networks.ethereum.limits.ETH', { per_payment: 2, per_day: '10' }, /ETH\.per_payment must be text/],
     ['networks.ethereum.limits.USDC', { per_payment: '2', per_day: '10' }, /limits\.USDC is neither the own coin/],
     ['networks.ethereum.wallet_levels', { ETH: { low: '2', high: '2' } }, /ETH\.high must be above low/],
@@ -240,9 +268,9 @@ describe('a fault of the file', () => {
     ['networks.litecoin.chain_id', 1, /litecoin\.chain_id is unknown/],
     ['networks.ethereum.finalty', 5, /finalty is unknown; did you mean finality\?/],
     [
-      'networks.stellar',
+      'networks.cardano',
       {},
-      /networks\.stellar cannot be live: there is no adapter for stellar; leave it out, and it is off/,
+      /networks\.cardano cannot be live: there is no adapter for cardano; leave it out, and it is off/,
     ],
     ['networks.solana', {}, /no adapter for solana/],
     ['networks.LTC', {}, /networks\.LTC is unknown.*did you mean litecoin\?/],
@@ -300,7 +328,7 @@ describe('a fault of the file', () => {
     expect(faultsOf(text)).toContainEqual(expect.stringMatching(/tokens\.USDT must be text: write it in quotes/));
   });
 
-  it('includes a network of value beside a test network or the sandbox', () => {
+  it('includes a network of value together with a test network or the sandbox', () => {
     expect(faultsOf(changed('networks.litecoin.net', 'main'))).toEqual([
       expect.stringMatching(/main networks \(litecoin\) beside test networks \(ethereum\)/),
     ]);

@@ -61,7 +61,7 @@ const scan = (chain: MemoryChain, cursor: Cursor, changes: Partial<ScanLimits> =
   return scanBlocks('test', chain, cursor, { ...limits, ...changes });
 };
 
-/** Runs `change` when the source has been asked so many questions. */
+/** Runs `change` when the source has been asked this many questions. */
 function after(questions: number, chain: MemoryChain, change: () => void): void {
   let asked = 0;
   chain.before = () => {

@@ -246,7 +246,7 @@ describe('TronBlockSource', () => {
       await expect(single({ block: () => block }).block(1)).rejects.toEqual(unsound);
     });
 
-    it('the JSON beside the bytes is never read', async () => {
+    it('the JSON next to the bytes is never read', async () => {
       const lie = { contract: [{ type: 'TransferContract', parameter: { value: { amount: 9, to_address: owner } } }] };
       const block = { ...first, transactions: first.transactions?.map((each) => ({ ...each, raw_data: lie })) ?? [] };
       const found = await single({ block: () => block }).block(1);

@@ -283,8 +283,15 @@ describe('over HTTP', () => {
     });
   });
 
-  it('amounts with a fraction or an exponent are faults', async () => {
-    for (const balance of ['1.0', '1e3', '-1', '9223372036854775808', '"1.5"', 'null', 'true', '[]']) {
+  it('a whole amount is read in every form of a JSON number', async () => {
+    for (const balance of ['100', '100.0', '1e2', '1E+2', '0.1e3']) {
+      const text = `{"address":"${address}","balance":${balance}}`;
+      await served(text, async (node) => expect((await node.account(address, 'solid'))?.balance).toBe(100n));
+    }
+  });
+
+  it('amounts with a fraction are faults', async () => {
+    for (const balance of ['1.5', '1e-3', '-1', '-1e3', '9223372036854775808', '1e19', '"1.5"', 'null', 'true', '[]']) {
       const text = `{"address":"${address}","balance":${balance}}`;
       await served(text, (node) => expect(node.account(address, 'solid')).rejects.toEqual(unsound));
     }

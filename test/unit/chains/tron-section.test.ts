@@ -1,39 +1,20 @@
-import { stringify } from 'yaml';
-import { loadNetworks, NetworkFileError, readNetworks } from '../../../src/chains/families/network-file.ts';
+import { loadNetworks } from '../../../src/chains/families/network-file.ts';
 import type { TronNetwork } from '../../../src/chains/tron/tron-section.ts';
 import { chainCoins } from '../../../src/market/currencies/chain-coins.ts';
 import { liveLimits } from '../../../src/signer/live-limits.ts';
+import { sectionReader } from '../../support/chains/network-section.ts';
 
 const usdt = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
 const block0 = `${'0'.repeat(16)}1ebf88508a03865c71d452e25f4d51194196a1d22b6653dc`;
 const limit = { per_payment: '20000', per_day: '200000' };
 
-/** A file that only says what it must, with changes. A member that is undefined is left out. */
-function fileWith(changes: Record<string, unknown> = {}): string {
-  const tron = {
-    kind: 'tron',
-    net: 'main',
-    nodes: [{ url: 'https://node.example/' }],
-    start_height: 7,
-    limits: { TRX: limit },
-    ...changes,
-  };
-  return stringify({ networks: { tron } });
-}
-
-function read(changes: Record<string, unknown> = {}): TronNetwork {
-  return readNetworks(fileWith(changes), 'x', chainCoins).networks[0] as TronNetwork;
-}
-
-function faultsOf(changes: Record<string, unknown>): readonly string[] {
-  try {
-    read(changes);
-  } catch (error) {
-    if (error instanceof NetworkFileError) return error.problems;
-    throw error;
-  }
-  return [];
-}
+const { read, faultsOf } = sectionReader<TronNetwork>('tron', {
+  kind: 'tron',
+  net: 'main',
+  nodes: [{ url: 'https://node.example/' }],
+  start_height: 7,
+  limits: { TRX: limit },
+});
 
 const withToken = { tokens: { USDT: usdt }, limits: { TRX: limit, USDT: limit } };
 

@@ -61,7 +61,7 @@ describe('the search for the blocks of a payment', () => {
     expect(wire.asked.length).toBeLessThan(100);
   });
 
-  it('asks for blocks from the one before the payment to the first one that cannot hold it', async () => {
+  it('asks for blocks from the one below the payment to the first one that cannot hold it', async () => {
     // The chain stood still for a day after the payment was built, and after it expired.
     const timeAt = (height: number): number => {
       if (height === top) return expiresAtMs + 86_400_000;

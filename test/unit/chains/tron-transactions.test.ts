@@ -247,7 +247,8 @@ describe('TronTransactions', () => {
       const one = { ...(cases[name] as Case), fee: name.endsWith('of coins') ? 0n : tokens.feeLimit };
       return signer.open(one.chain, one.intent, prepared(one)).leastCounted;
     };
-    // The recipient may be a new account. A token's transfer costs its bytes beside its energy.
+    // The recipient may be a new account. A token's transfer costs its bytes in addition to its
+    // energy.
     expect(counted('a payment of coins')).toBe(1_100_000n);
     expect(counted('a payment of tokens')).toBe(tokens.feeLimit + 346_000n);
     // The swept address pays, and its coins are ours.

@@ -223,7 +223,7 @@ describe('what is no deposit', () => {
     expect(transfers([told])).toEqual([]);
   });
 
-  it.each(cases)('%s, beside one that is a deposit', (_name, told) => {
+  it.each(cases)('%s, together with one that is a deposit', (_name, told) => {
     const other = { ...coinsTx, raw: encodeTronTx({ ...order, amount: 1n }) };
     expect(transfers([other, told]).map(({ amount }) => amount)).toEqual([1n]);
   });
@@ -277,7 +277,7 @@ describe('cases that are told apart', () => {
     expect(found.map(({ address, amount }) => [address, amount])).toEqual([[tronAddress(ours), 3_000_000n]]);
   });
 
-  it('each of 10,000 logs of one transaction has a key of its own', () => {
+  it('each of 10,000 logs of one transaction has a separate key', () => {
     const logs = Array.from({ length: 10_000 }, () => log({ amount: 1n }));
     const found = transfers([{ ...ok, logs }]);
     expect(new Set(found.map(({ key }) => key)).size).toBe(10_000);

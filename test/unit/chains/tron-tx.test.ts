@@ -1,8 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import fc from 'fast-check';
-import { TronWeb, utils } from 'tronweb';
 import { sha256 } from '../../../src/chains/addresses/hashes.ts';
-import { tronAddress, tronDigits } from '../../../src/chains/addresses/tron.ts';
+import { tronDigits } from '../../../src/chains/addresses/tron.ts';
 import {
   bytesField,
   bytesOf,
@@ -29,7 +29,12 @@ import {
 } from '../../../src/chains/tron/tron-tx.ts';
 
 const key = new Uint8Array(32).fill(9);
-const owner = utils.crypto.pkToAddress(bytesToHex(key));
+/** Random payments of the key, as tronweb builds and signs them. */
+const { owner, built } = JSON.parse(readFileSync('test/fixtures/tron/tronweb.json', 'utf8')) as {
+  owner: string;
+  built: (Record<'refBlockBytes' | 'refBlockHash' | 'feeLimit' | 'to' | 'amount' | 'txID' | 'signature', string> &
+    Pick<TronTx, 'expiresAtMs' | 'builtAtMs' | 'contract'>)[];
+};
 const coins: TronTx = {
   refBlockBytes: '1d00',
   refBlockHash: '081a3fe1f1440f1d',
@@ -48,76 +53,22 @@ const tokens: TronTx = {
   amount: 2n ** 255n + 7n,
 };
 
-/** Random payments, within the numbers that the other library can hold. */
-const hex = (bytes: number) => fc.uint8Array({ minLength: bytes, maxLength: bytes }).map(bytesToHex);
-const address = hex(20).map((digits) => `41${digits}`);
-const safe = fc.bigInt({ min: 1n, max: 2n ** 53n - 1n });
-const time = fc.integer({ min: 1, max: 4_000_000_000_000 });
-const payments: fc.Arbitrary<TronTx> = fc
-  .record({
-    refBlockBytes: hex(2),
-    refBlockHash: hex(8),
-    expiresAtMs: time,
-    builtAtMs: time,
-    feeLimit: safe,
-    contract: fc.option(address),
-    to: address,
-    amount: safe,
-    large: fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }),
-  })
-  .map(({ large, ...tx }) => ({
-    ...tx,
-    owner: tronDigits(String(owner)) ?? '',
-    ...(tx.contract === null ? { feeLimit: 0n } : { amount: large }),
-  }));
-
-/** The same payment, built by another library. */
-async function builtByTronWeb(web: TronWeb, tx: TronTx) {
-  const { refBlockBytes, refBlockHash, expiresAtMs, builtAtMs, feeLimit, contract, to, amount } = tx;
-  const blockHeader = {
-    ref_block_bytes: refBlockBytes,
-    ref_block_hash: refBlockHash,
-    expiration: expiresAtMs,
-    timestamp: builtAtMs,
-  };
-  const from = String(owner);
-  if (contract === null) return web.transactionBuilder.sendTrx(tronAddress(to), Number(amount), from, { blockHeader });
-  const { transaction } = await web.transactionBuilder.triggerSmartContract(
-    tronAddress(contract),
-    'transfer(address,uint256)',
-    { txLocal: true, feeLimit: Number(feeLimit), callValue: 0, blockHeader },
-    [
-      { type: 'address', value: tronAddress(to) },
-      { type: 'uint256', value: amount.toString() },
-    ],
-    from,
-  );
-  return transaction;
-}
-
 describe('the bytes of a payment', () => {
-  it('equal those of tronweb, with id and signature, for 1,000 random payments', async () => {
-    const web = new TronWeb({ fullHost: 'http://127.0.0.1:1' });
-    const count = { coins: 0, tokens: 0 };
-    await fc.assert(
-      fc.asyncProperty(payments, async (tx) => {
-        count[tx.contract === null ? 'coins' : 'tokens'] += 1;
-        const theirs = await builtByTronWeb(web, tx);
-        const raw = encodeTronTx(tx);
-        expect(bytesToHex(raw)).toBe(theirs.raw_data_hex);
-        expect(decodeTronTx(raw)).toEqual(tx);
-        const signed = signTronTx(tx, key);
-        expect(signed.txid).toBe(theirs.txID);
-        const [signature] = (utils.crypto.signTransaction(bytesToHex(key), theirs) as { signature: string[] })
-          .signature;
-        expect(signed.raw.slice(-130)).toBe(signature?.toLowerCase());
-        // Slow, and the same code each time.
-        if ((count.coins + count.tokens) % 20 > 0) return;
-        expect(openTronTx(signed.raw)).toEqual({ txid: theirs.txID, sender: owner, tx });
-      }),
-      { numRuns: 1_000, seed: 20_261_127 },
-    );
-    expect(Math.min(count.coins, count.tokens)).toBeGreaterThan(100);
+  it('equal those of tronweb, with id and signature, for random payments', () => {
+    expect(built.filter(({ contract }) => contract === null).length).toBeGreaterThan(100);
+    expect(built.filter(({ contract }) => contract !== null).length).toBeGreaterThan(100);
+    for (const [n, { txID, signature, feeLimit, amount, ...rest }] of built.entries()) {
+      const tx = { ...rest, feeLimit: BigInt(feeLimit), amount: BigInt(amount), owner: tronDigits(owner) ?? '' };
+      const raw = encodeTronTx(tx);
+      // The id is the hash of the bytes.
+      expect(bytesToHex(sha256(raw))).toBe(txID);
+      expect(decodeTronTx(raw)).toEqual(tx);
+      const signed = signTronTx(tx, key);
+      expect(signed.txid).toBe(txID);
+      expect(signed.raw.slice(-130)).toBe(signature);
+      // Slow, and the same code each time.
+      if (n % 20 === 0) expect(openTronTx(signed.raw)).toEqual({ txid: txID, sender: owner, tx });
+    }
   });
 
   it('hold amounts beyond 2^53', () => {

@@ -20,7 +20,10 @@ import { SignerKeys } from '../../../src/signer/signer-keys.ts';
 const keys = new SignerKeys(new Uint8Array(32).fill(7));
 const stranger = new SignerKeys(new Uint8Array(32).fill(8));
 
-/** All that is told of a transaction beside its bytes, and the bytes as what they are made of. */
+/**
+ * The description of a transaction in addition to its bytes, and the bytes as what they are made
+ * of.
+ */
 interface Case {
   readonly chain: string;
   readonly intent: PaymentIntent;

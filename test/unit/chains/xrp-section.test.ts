@@ -1,36 +1,17 @@
-import { stringify } from 'yaml';
 import { familyOf } from '../../../src/chains/families/families.ts';
-import { loadNetworks, NetworkFileError, readNetworks } from '../../../src/chains/families/network-file.ts';
+import { loadNetworks } from '../../../src/chains/families/network-file.ts';
 import { type XrpNetwork, xrpNetName } from '../../../src/chains/xrp/xrp-section.ts';
 import { chainCoins } from '../../../src/market/currencies/chain-coins.ts';
 import { liveLimits } from '../../../src/signer/live-limits.ts';
+import { sectionReader } from '../../support/chains/network-section.ts';
 
-/** A file that only says what it must, with changes. A member that is undefined is left out. */
-function fileWith(changes: Record<string, unknown>): string {
-  const ripple = {
-    kind: 'xrp',
-    network_id: 0,
-    nodes: [{ url: 'https://node.example/' }],
-    start_height: 7,
-    limits: { XRP: { per_payment: '20000', per_day: '200000' } },
-    ...changes,
-  };
-  return stringify({ networks: { ripple } });
-}
-
-function read(changes: Record<string, unknown> = {}): XrpNetwork {
-  return readNetworks(fileWith(changes), 'x', chainCoins).networks[0] as XrpNetwork;
-}
-
-function faultsOf(changes: Record<string, unknown>): readonly string[] {
-  try {
-    read(changes);
-  } catch (error) {
-    if (error instanceof NetworkFileError) return error.problems;
-    throw error;
-  }
-  return [];
-}
+const { read, faultsOf } = sectionReader<XrpNetwork>('ripple', {
+  kind: 'xrp',
+  network_id: 0,
+  nodes: [{ url: 'https://node.example/' }],
+  start_height: 7,
+  limits: { XRP: { per_payment: '20000', per_day: '200000' } },
+});
 
 test('the section of the example file can be loaded', () => {
   const { networks } = loadNetworks('networks.example.yaml', chainCoins);

@@ -157,7 +157,7 @@ describe('tickets of the simulated ledger', () => {
     expect(root?.ModifiedNode?.PreviousFields).not.toHaveProperty('Sequence');
   });
 
-  it('are refused when used, unknown, not made yet, or beside a sequence', () => {
+  it('are refused when used, unknown, not made yet, or with a sequence', () => {
     const { chain, alice, bob } = setUp();
     const [first = 0, second = 0] = chain.makeTickets(alice.address, 2);
     const sent = (TicketSequence: number, more: Json = {}): string =>
@@ -209,7 +209,7 @@ describe('coins without a payment on the simulated ledger', () => {
     expect(state.total).toBe(header.total_coins);
   });
 
-  it('come by a batch, whose inner payments have ids and metadata of their own', () => {
+  it('come by a batch, whose inner payments have ids and their own metadata', () => {
     const { chain, bob } = setUp();
     const { outer, inner } = chain.payInBatch(bob.address, 3_000_000n, 9);
     expect(chain.close().transactions).toHaveLength(3);

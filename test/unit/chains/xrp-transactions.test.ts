@@ -103,7 +103,7 @@ function changed<T extends object>(members: T): [string, T][] {
     );
 }
 
-test('the wallet of each network has a key of its own, because its signatures are valid on all', () => {
+test('the wallet of each network has a separate key, because its signatures are valid on all', () => {
   const wallets = [0, 1, 2, 21_337].map((networkId) =>
     new XrpTransactions({ network: { chain: 'ripple', networkId }, keys }).hotWallet(),
   );

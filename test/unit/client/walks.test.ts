@@ -44,7 +44,7 @@ describe('a list', () => {
     expect(gateway.requests).toHaveLength(1);
   });
 
-  it('begins anew in each walk', async () => {
+  it('begins again in each walk', async () => {
     gateway.plays(page(['a'], null));
     const list = client.listOrders();
     expect([await list.toArray(), await list.toArray()]).toEqual([[{ id: 'a' }], [{ id: 'a' }]]);
@@ -127,7 +127,7 @@ describe('events', () => {
       next_cursor: next,
     },
   });
-  /** Walks so many events; each with the cursor to store once it is handled. */
+  /** Walks this many events; each with the cursor to store once it is handled. */
   async function taken(walk: EventWalk, count: number): Promise<unknown[]> {
     const seen: unknown[] = [];
     for await (const { data } of walk) {

@@ -37,7 +37,7 @@ describe('the constants', () => {
   const of = constantValues();
 
   it('keep money and partners safe', () => {
-    expect(of).toMatchObject({ REQUIRE_DURABLE_COMMITS: true, WEBHOOK_ALLOW_LOOPBACK: false, WEBHOOK_PORTS: [443] });
+    expect(of).toMatchObject({ REQUIRE_DURABLE_COMMITS: true, WEBHOOK_PORTS: [443] });
     // One exchange alone never makes a price.
     expect(of.PRICE_MIN_SOURCES).toBeGreaterThanOrEqual(2);
     // 0 would turn the comparisons off.

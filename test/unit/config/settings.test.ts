@@ -157,11 +157,21 @@ describe('loadConfig', () => {
     expect(problemsOf({ SIGNER_SEED: 'hunter2' }).join()).not.toContain('hunter2');
   });
 
+  it('calls a number that is too large or too small so', () => {
+    const fault = (value: string) => problemsOf({ PORT: value }).join();
+    expect(fault('70000')).toContain('is too large: it must lie between 0 and 65535');
+    expect(fault('99999999999999999999999')).toContain('is too large: it must lie between');
+    expect(fault('-1')).toContain('is too small: it must lie between');
+    for (const text of ['x', '1.5', '', ' ', '1e3'].filter((one) => one.trim() !== '')) {
+      expect(fault(text)).toContain('is not a whole number');
+    }
+  });
+
   it('describes every setting in .env.example', () => {
     for (const name of Object.keys(settings)) expect(environmentExample()).toContain(`\n${name}=`);
   });
 
-  it('shows each default as text that gives the default again, and recommends a value of its own', () => {
+  it('shows each default as text that gives the default again, and recommends a separate value', () => {
     for (const [name, { parse, shown, fallback, good }] of Object.entries(settings)) {
       if (shown === '') expect([name, fallback ?? []]).toEqual([name, []]);
       else expect([name, parse(shown)]).toEqual([name, fallback]);
@@ -172,7 +182,7 @@ describe('loadConfig', () => {
   it('keeps every limit, secret and venue setting, and is no more than an operator tunes', () => {
     const kept = /^(MAX|PAYOUT|VENUE|RATE_LIMIT)_|KEY|SECRET|SEED|PASSPHRASE|PEPPER/;
     expect(Object.keys(constants).filter((name) => kept.test(name) && name !== 'SANDBOX_PRICE_SEED')).toEqual([]);
-    expect(Object.keys(settings).length).toBeLessThanOrEqual(78);
+    expect(Object.keys(settings).length).toBeLessThanOrEqual(82);
   });
 
   it('accepts each literal value that it recommends', () => {
@@ -196,7 +206,7 @@ describe('settings of exchanges', () => {
     expect(elsewhere.VENUE).toEqual({ name: 'kraken', origin: 'http://127.0.0.1:1234' });
   });
 
-  it('accept a key that reads beside the key that trades', () => {
+  it('accept a key that reads and a key that trades', () => {
     const reading = { VENUE_FUNDING_KEY: 'other', VENUE_FUNDING_SECRET: 'another' };
     expect(loadConfig({ ...venue, ...reading })).toMatchObject(reading);
     expect(loadConfig(venue)).toMatchObject({ VENUE_FUNDING_KEY: null, VENUE_FUNDING_SECRET: null });

@@ -8,7 +8,7 @@ const bounds: BatchBounds = {
   bytes: 1_000,
   undivided: 4,
   flights: 2,
-  beside: { items: 1, ms: 0 },
+  concurrent: { items: 1, ms: 0 },
   waiting: 100,
   waitMs: 1_000,
 };
@@ -112,7 +112,7 @@ describe('a batch', () => {
 });
 
 describe('the first batch', () => {
-  const halves = { items: 8, undivided: 2, beside: { items: 8, ms: 60_000 } };
+  const halves = { items: 8, undivided: 2, concurrent: { items: 8, ms: 60_000 } };
   const added = (batcher: Batcher<number, number>, count: number) =>
     Array.from({ length: count }, (_, item) => batcher.add(item));
 
@@ -164,9 +164,9 @@ describe('the first batch', () => {
   });
 });
 
-describe('a batch beside another', () => {
+describe('a batch concurrent with another', () => {
   it('is sent when enough items wait', async () => {
-    const { batcher, gates, batches } = gated({ beside: { items: 3, ms: 60_000 } });
+    const { batcher, gates, batches } = gated({ concurrent: { items: 3, ms: 60_000 } });
     const all = [batcher.add(1)];
     await turn();
     all.push(batcher.add(2), batcher.add(3));
@@ -180,7 +180,7 @@ describe('a batch beside another', () => {
   });
 
   it('is sent when the oldest item has waited long enough, though the other does not end', async () => {
-    const { batcher, gates, batches } = gated({ beside: { items: 3, ms: 20 } });
+    const { batcher, gates, batches } = gated({ concurrent: { items: 3, ms: 20 } });
     const stuck = batcher.add(1);
     await turn();
     const late = batcher.add(2);
@@ -194,7 +194,7 @@ describe('a batch beside another', () => {
   });
 
   it('is not waited for when the other ends first', async () => {
-    const { batcher, gates, batches } = gated({ beside: { items: 3, ms: 60_000 } });
+    const { batcher, gates, batches } = gated({ concurrent: { items: 3, ms: 60_000 } });
     const all = [batcher.add(1)];
     await turn();
     all.push(batcher.add(2));
@@ -325,12 +325,12 @@ it('each item gets its own answer once, in any order in which batches end or fai
       fc.integer({ min: 1, max: 3 }),
       fc.integer({ min: 1, max: 8 }),
       fc.scheduler(),
-      async (items, most, flights, beside, scheduler) => {
+      async (items, most, flights, concurrent, scheduler) => {
         const done: number[] = [];
         const running = new Set<string>();
         let flying = 0;
         const batcher = new Batcher<number, number>({
-          bounds: { ...bounds, items: most, flights, beside: { items: beside, ms: 60_000 }, waitMs: 60_000 },
+          bounds: { ...bounds, items: most, flights, concurrent: { items: concurrent, ms: 60_000 }, waitMs: 60_000 },
           keyOf: (index) => items[index]?.key ?? null,
           run: async (indexes) => {
             flying++;

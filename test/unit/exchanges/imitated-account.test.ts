@@ -17,7 +17,7 @@ describe('the account at an imitated exchange', () => {
     expect(state.balances).toEqual({ BTC: '0' });
   });
 
-  it('gives every movement an id of its own', () => {
+  it('gives every movement a separate id', () => {
     const state = { ...freshState(), balances: { BTC: '100' } };
     for (let made = 0; made < 20; made += 1) {
       withdraw(state, { ...asked, gross: '1' });

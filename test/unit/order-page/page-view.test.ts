@@ -271,7 +271,7 @@ describe('the page of an order', () => {
     expect(notes({ role: 'wrong_asset', coin: 'USDT' })).toContain('which this order does not exchange');
   });
 
-  it('counts confirmations and tells what was returned beside the payout', () => {
+  it('counts confirmations and tells what was returned in addition to the payout', () => {
     const counted = view({ status: 'confirming', order: { depositConfirmations: 1 } });
     expect(counted.lines).toContain('It has 1 of 2 confirmations of the network.');
     expect(counted.steps[1]).toEqual({
@@ -350,7 +350,7 @@ describe('the page of an order', () => {
     expect(mark({}, now)).not.toBe(mark({ status: 'confirming' }, now));
   });
 
-  it('is read anew while something may happen, and not at its end', () => {
+  it('is read again while something may happen, and not at its end', () => {
     const polls = (status: OrderStatus) => view({ status }).refreshSec;
     expect(orderStatuses.map((status) => [status, polls(status)])).toEqual([
       ['waiting_deposit', 10],

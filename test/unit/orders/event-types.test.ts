@@ -1,11 +1,13 @@
 import { eventTypeNames, eventTypeOf, eventTypes, otherEventType } from '../../../src/orders/event-types.ts';
 import { eventId, eventNamed } from '../../../src/orders/read/event-facts.ts';
 import { readContract } from '../../../src/surfaces/rest/partner/contract.ts';
+import { partnerEventTypes } from '../../../src/webhooks/partner-events.ts';
 
 describe('the types of events', () => {
   it('are those of the contract', () => {
     const schemas = readContract().components?.schemas as Record<string, { enum?: string[] }>;
     expect([...(schemas.EventType?.enum ?? [])].sort()).toEqual([...eventTypeNames].sort());
+    expect(schemas.PartnerEventType?.enum).toEqual(Object.keys(partnerEventTypes));
   });
 
   it.each(Object.entries(eventTypes))('%s is %s', (cause, type) => {

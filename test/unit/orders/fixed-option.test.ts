@@ -29,7 +29,7 @@ interface Model {
 }
 
 /**
- * What a dollar of options is worth when the market moves by a normal part of this spread beside a
+ * What a dollar of options is worth when the market moves by a normal part of this spread and a
  * sure one.
  */
 function optionValue(spread: number, sure: number, strike: number): number {

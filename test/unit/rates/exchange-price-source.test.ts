@@ -61,7 +61,7 @@ describe('ExchangePriceSource', () => {
     expect(await prices('BTC')).toEqual({ BTC: '98.049' });
   });
 
-  it('has no price by way of a stablecoin without a price of its own', async () => {
+  it('has no price by way of a stablecoin without a separate price', async () => {
     answers = { kraken: [ticker('BTC/USD', '100')], binance: [ticker('BTC/USDT', '100')] };
     expect(await prices('BTC')).toEqual({});
     expect(source.paused().size).toBe(0);
@@ -190,10 +190,10 @@ describe('ExchangePriceSource', () => {
     });
     answers = { kraken: [ticker('BTC/USD', '100')], binance: [ticker('BTC/USD', '100')] };
     await book.refresh(['BTC']);
-    expect([book.live('BTC')?.toFixed(), book.fixed('BTC')?.toFixed()]).toEqual(['100', '100']);
+    expect([book.live('BTC')?.toFixed(), book.pair('BTC', 'BTC', 'fixed')?.from.toFixed()]).toEqual(['100', '100']);
     answers.binance = [ticker('BTC/USD', '102')];
     await book.refresh(['BTC']);
-    expect([book.live('BTC'), book.fixed('BTC')]).toEqual([null, null]);
+    expect([book.live('BTC'), book.pair('BTC', 'BTC', 'fixed')?.from ?? null]).toEqual([null, null]);
     // One of them falls silent: that settles nothing.
     delete answers.binance;
     clock.advance(25_000);

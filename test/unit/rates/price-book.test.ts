@@ -90,11 +90,11 @@ describe('PriceBook', () => {
     clock.advance(20_500);
     await prices.refresh(['BTC']);
     expect(prices.live('BTC')?.toFixed()).toBe('64100');
-    expect(prices.fixed('BTC')?.toFixed()).toBe('64000');
-    expect(prices.fixedForSec('BTC', 'USDT')).toBe(29);
+    expect(prices.pair('BTC', 'USDT', 'fixed')?.from.toFixed()).toBe('64000');
+    expect(prices.present('BTC', 'USDT', 'fixed')?.expiresIn).toBe(29);
     clock.advance(30_000);
     await prices.refresh(['BTC']);
-    expect(prices.fixed('BTC')?.toFixed()).toBe('64100');
+    expect(prices.pair('BTC', 'USDT', 'fixed')?.from.toFixed()).toBe('64100');
   });
 
   it('offers no fixed rate on a price that is too old', async () => {
@@ -104,7 +104,7 @@ describe('PriceBook', () => {
     source.failing = true;
     clock.advance(61_000);
     await prices.refresh(['BTC']);
-    expect(prices.fixed('BTC')).toBeNull();
+    expect(prices.pair('BTC', 'USDT', 'fixed')?.from ?? null).toBeNull();
   });
 
   it('fixes the price of a coin that is priced later in a window', async () => {
@@ -113,7 +113,7 @@ describe('PriceBook', () => {
     await prices.refresh(['BTC', 'ETH']);
     table.ETH = '3200';
     await prices.refresh(['BTC', 'ETH']);
-    expect(prices.fixed('ETH')?.toFixed()).toBe('3200');
+    expect(prices.pair('ETH', 'USDT', 'fixed')?.from.toFixed()).toBe('3200');
   });
 
   it('has the prices of a window from its first moment', async () => {
@@ -124,9 +124,15 @@ describe('PriceBook', () => {
     clock.advance(45_000);
     table.BTC = '64100';
     await prices.refresh(['BTC']);
-    expect([prices.fixed('BTC')?.toFixed(), prices.fixedForSec('BTC', 'USDT')]).toEqual(['64000', 5]);
+    expect([
+      prices.pair('BTC', 'USDT', 'fixed')?.from.toFixed(),
+      prices.present('BTC', 'USDT', 'fixed')?.expiresIn,
+    ]).toEqual(['64000', 5]);
     clock.advance(5_000);
-    expect([prices.fixed('BTC')?.toFixed(), prices.fixedForSec('BTC', 'USDT')]).toEqual(['64100', 60]);
+    expect([
+      prices.pair('BTC', 'USDT', 'fixed')?.from.toFixed(),
+      prices.present('BTC', 'USDT', 'fixed')?.expiresIn,
+    ]).toEqual(['64100', 60]);
   });
 
   it('keeps a window while no new one can be shared, promises no time, and offers no fixed rate once it is too old', async () => {
@@ -136,13 +142,22 @@ describe('PriceBook', () => {
     windows.isAway = true;
     clock.advance(60_000);
     await prices.refresh(['BTC']);
-    expect([prices.fixed('BTC')?.toFixed(), prices.fixedForSec('BTC', 'USDT')]).toEqual(['64000', 0]);
+    expect([
+      prices.pair('BTC', 'USDT', 'fixed')?.from.toFixed(),
+      prices.present('BTC', 'USDT', 'fixed')?.expiresIn,
+    ]).toEqual(['64000', 0]);
     clock.advance(60_001);
     await prices.refresh(['BTC']);
-    expect([prices.fixed('BTC'), prices.reference('BTC')?.toFixed()]).toEqual([null, '64000']);
+    expect([prices.pair('BTC', 'USDT', 'fixed')?.from ?? null, prices.reference('BTC')?.toFixed()]).toEqual([
+      null,
+      '64000',
+    ]);
     windows.isAway = false;
     await prices.refresh(['BTC']);
-    expect([prices.fixed('BTC')?.toFixed(), prices.fixedForSec('BTC', 'USDT')]).toEqual(['64000', 59]);
+    expect([
+      prices.pair('BTC', 'USDT', 'fixed')?.from.toFixed(),
+      prices.present('BTC', 'USDT', 'fixed')?.expiresIn,
+    ]).toEqual(['64000', 59]);
   });
 
   it('has the same fixed and reference prices in each process', async () => {
@@ -152,9 +167,12 @@ describe('PriceBook', () => {
     await one.refresh(['BTC']);
     await two.refresh(['BTC', 'ETH']);
     for (const prices of [one, two]) {
-      expect([prices.fixed('BTC')?.toFixed(), prices.reference('BTC')?.toFixed()]).toEqual(['64000', '64000']);
+      expect([prices.pair('BTC', 'USDT', 'fixed')?.from.toFixed(), prices.reference('BTC')?.toFixed()]).toEqual([
+        '64000',
+        '64000',
+      ]);
     }
-    expect([two.live('BTC')?.toFixed(), two.fixed('ETH')?.toFixed()]).toEqual(['65600', '3200']);
+    expect([two.live('BTC')?.toFixed(), two.pair('ETH', 'USDT', 'fixed')?.from.toFixed()]).toEqual(['65600', '3200']);
   });
 
   it('moves the reference of limits only between windows, when the market has left it by a tenth', async () => {
@@ -182,7 +200,7 @@ describe('a held price that the market leaves', () => {
     const pair = prices.pair(from, to, 'fixed');
     return pair?.from.div(pair.to).toFixed();
   };
-  /** Two processes that share windows, each with a market of its own. */
+  /** Two processes that share windows, each with a separate market. */
   const twoBooks = () => {
     const clock = new TestClock(start);
     const markets: Record<string, string>[] = [
@@ -203,8 +221,8 @@ describe('a held price that the market leaves', () => {
     await one.refresh([]);
     await two.refresh([]);
     for (const prices of [one, two]) {
-      expect([rateOf(prices), prices.fixedForSec('BTC', 'USDT')]).toEqual(['63360', 30]);
-      expect([rateOf(prices, 'ETH', 'USDT'), prices.fixedForSec('ETH', 'USDT')]).toEqual(['3200', 30]);
+      expect([rateOf(prices), prices.present('BTC', 'USDT', 'fixed')?.expiresIn]).toEqual(['63360', 30]);
+      expect([rateOf(prices, 'ETH', 'USDT'), prices.present('ETH', 'USDT', 'fixed')?.expiresIn]).toEqual(['3200', 30]);
     }
   });
 
@@ -245,7 +263,7 @@ describe('a held price that the market leaves', () => {
     clock.advance(5_000);
     Object.assign(markets[0] ?? {}, { BTC: now });
     await one.refresh([]);
-    expect([rateOf(one), one.fixedForSec('BTC', 'USDT')]).toEqual([quoted, 0]);
+    expect([rateOf(one), one.present('BTC', 'USDT', 'fixed')?.expiresIn]).toEqual([quoted, 0]);
     const back = one.pair('USDT', 'BTC', 'fixed');
     const user = back ? back.from.div(back.to) : null;
     expect(user?.round(12).toFixed()).toBe(
@@ -287,7 +305,7 @@ describe('a held price that the market leaves', () => {
     overrides.push({ coinFrom: 'BTC', coinTo: 'USDT', price: '60000', endsAt: new Date(8e15) } as PriceOverride);
     clock.advance(5_000);
     await prices.refresh([]);
-    expect([rateOf(prices), prices.fixedForSec('BTC', 'USDT')]).toEqual(['60000', 45]);
+    expect([rateOf(prices), prices.present('BTC', 'USDT', 'fixed')?.expiresIn]).toEqual(['60000', 45]);
   });
 });
 

@@ -60,6 +60,18 @@ describe('the lint of prose', () => {
     ]);
   });
 
+  it('finds dialect in guides and comments, and not in decision records, the changelog, texts and tests', () => {
+    const text = ['A process of its own.', '`anew`', '| counted anew |'];
+    expect(faults('docs/a.md', ...text)).toEqual(['1 dialect', '3 dialect']);
+    expect(faults('docs/adr/0001-a.md', ...text)).toEqual([]);
+    expect(faults('CHANGELOG.md', ...text)).toEqual([]);
+    for (const path of ['src/a.ts', 'client/src/a.ts', 'web/a.ts']) {
+      expect(faults(path, '// A process of its own.', "call('a process of its own');")).toEqual(['1 dialect']);
+    }
+    expect(faults('test/a.test.ts', '// A process of its own.')).toEqual([]);
+    expect(faults('src/base/db/migrations/0001-a.ts', '// A process of its own.')).toEqual([]);
+  });
+
   it('reads the descriptions of a contract and of a schema', () => {
     expect(
       faults('a.yaml', `  description: For ${hiding}.`, `  ${hiding}: x`, '  description: |', `    ${words(31)}.`),
@@ -82,6 +94,6 @@ describe('the lint of prose', () => {
     expect(await run('--help')).toEqual({ code: 0, output: expect.stringContaining('Usage: npm run prose') });
     expect(await run('--loud')).toEqual({ code: 2, output: expect.stringContaining("'--loud'") });
     expect(await run(tool)).toEqual({ code: 0, output: '' });
-    expect((await run('--count', tool)).output).toMatch(/^together +0 +0 +0 +0$/m);
+    expect((await run('--count', tool)).output).toMatch(/^together +0 +0 +0 +0 +0$/m);
   });
 });

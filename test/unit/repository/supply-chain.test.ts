@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 
 interface Locked {
   readonly version: string;
@@ -21,6 +22,9 @@ const own = JSON.parse(readFileSync('package.json', 'utf8')) as Package;
 const packages = Object.entries(lock.packages)
   .filter(([path, { link }]) => path.includes('node_modules/') && !link)
   .map(([path, entry]) => ({ name: path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length), ...entry }));
+/** What tools/playground.js copies from the packages of web/playground. */
+const packaged = 'web/playground/packaged';
+const hashOf = (content: Buffer): string => createHash('sha256').update(content).digest('base64url');
 const reviewed = [...readFileSync('docs/supply-chain.md', 'utf8').matchAll(/^\| (\S+)@(\S+) \| (yes|no) \| \S/gm)];
 
 describe('packages', () => {
@@ -39,8 +43,10 @@ describe('packages', () => {
   });
 
   it('have an exact version and a checksum', () => {
-    const web = JSON.parse(readFileSync('web/package.json', 'utf8')) as Package;
-    const wanted = [own, web].flatMap(({ dependencies, devDependencies, optionalDependencies = {} }) =>
+    const others = ['web/package.json', 'web/playground/package.json', 'tools/package.json'].map(
+      (path) => JSON.parse(readFileSync(path, 'utf8')) as Package,
+    );
+    const wanted = [own, ...others].flatMap(({ dependencies, devDependencies, optionalDependencies }) =>
       Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies }),
     );
     expect(wanted.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
@@ -59,6 +65,38 @@ describe('packages', () => {
     const unsafe = entries.filter(([, one]) => !one.integrity?.startsWith('sha512-') || one.hasInstallScript);
     expect(unsafe.map(([path]) => path)).toEqual([]);
     expect(own.workspaces).not.toContain('tools/nodes');
+  });
+
+  it('of the playground, which npm ci leaves out, are copied as its lock file names them', () => {
+    const lockFile = readFileSync('web/playground/package-lock.json');
+    const record = JSON.parse(readFileSync(`${packaged}/record.json`, 'utf8')) as {
+      lock: string;
+      files: Record<string, string>;
+    };
+    expect(record.lock).toBe(hashOf(lockFile));
+    const copied = readdirSync(packaged).filter((name) => name !== 'record.json');
+    expect(record.files).toEqual(
+      Object.fromEntries(copied.map((name) => [name, hashOf(readFileSync(`${packaged}/${name}`))])),
+    );
+    const entries = Object.entries((JSON.parse(lockFile.toString()) as typeof lock).packages);
+    const unsafe = entries.filter(
+      ([path, one]) => path !== '' && (!one.integrity?.startsWith('sha512-') || one.hasInstallScript),
+    );
+    expect(unsafe.map(([path]) => path)).toEqual([]);
+    expect(own.workspaces).not.toContain('web/playground');
+  });
+
+  it('need the versions of Node that were tried', () => {
+    const enginesOf = (path: string): string => JSON.parse(readFileSync(path, 'utf8')).engines?.node;
+    const { optionalDependencies: nodes } = JSON.parse(readFileSync('tools/nodes/package.json', 'utf8')) as Package;
+    const versions = [...new Set(Object.values(nodes).map((text) => text.slice(text.lastIndexOf('@') + 1)))].sort();
+    // The tests run the client on these, and on our own.
+    const tried = [...versions.map((version) => `^${version}`), `>=${own.dependencies.node}`].join(' || ');
+    expect(enginesOf('client/package.json')).toBe(tried);
+    // The oldest is enough to install the gateway, which brings its own.
+    expect(enginesOf('package.json')).toBe(`>=${versions[0]}`);
+    expect(lock.packages['']).toMatchObject({ engines: { node: enginesOf('package.json') } });
+    expect(lock.packages.client).toMatchObject({ engines: { node: enginesOf('client/package.json') } });
   });
 
   it('of a deployed gateway have an allowed licence', () => {

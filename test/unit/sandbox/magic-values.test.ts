@@ -19,7 +19,7 @@ describe('a magic address', () => {
       const address = magicAddress(id, outcome);
       expect(checkAddress(id, address, null)).toMatchObject({ ok: true, address });
       expect(magicOutcome(id, address)).toBe(outcome);
-      // The guide has the very address, beside its network.
+      // The guide has the very address, next to its network.
       expect(guide).toContain(`\`${address}\``);
     }
     expect(new Set(magicOutcomes.map((outcome) => magicAddress(id, outcome))).size).toBe(magicOutcomes.length);

@@ -35,13 +35,17 @@ it.each<[string, string, readonly Observed[]]>([
   ['dying', 'of which a death is not final', [of('a', dead(true)), of('b', dead(false))]],
   ['dead', 'of which all are dead', [of('a', dead(true)), of('b', dead(true))]],
   ['in_block', 'in a block that is not final', [of('a', mined(true, false))]],
-  ['in_block', 'in a final block, beside one that may come', [of('a', mined(true, true)), of('b', waits)]],
-  ['in_block', 'that failed, beside one that may come', [of('a', waits), of('b', mined(false, true))]],
-  ['paid', 'in a final block, beside one that it excludes', [of('a+c', waits), of('b+c', mined(true, true))]],
-  ['failed', 'that failed, beside one that it excludes', [of('a', waits), of('a', mined(false, true))]],
-  ['paid', 'that failed, beside one that paid', [of('a', mined(true, true)), of('b', mined(false, true))]],
-  ['paid', 'in a final block, beside a dead one', [of('a', dead(true)), of('b', mined(true, true))]],
-  ['in_block', 'in a block beside a death that is not final', [of('a', dead(false)), of('b', mined(true, true))]],
+  ['in_block', 'in a final block, together with one that may come', [of('a', mined(true, true)), of('b', waits)]],
+  ['in_block', 'that failed, together with one that may come', [of('a', waits), of('b', mined(false, true))]],
+  ['paid', 'in a final block, together with one that it excludes', [of('a+c', waits), of('b+c', mined(true, true))]],
+  ['failed', 'that failed, together with one that it excludes', [of('a', waits), of('a', mined(false, true))]],
+  ['paid', 'that failed, together with one that paid', [of('a', mined(true, true)), of('b', mined(false, true))]],
+  ['paid', 'in a final block, together with a dead one', [of('a', dead(true)), of('b', mined(true, true))]],
+  [
+    'in_block',
+    'in a block, together with a death that is not final',
+    [of('a', dead(false)), of('b', mined(true, true))],
+  ],
 ])('is %s: a payment %s', (outlook, _what, statuses) => {
   expect(outlookOf(statuses)).toBe(outlook);
 });

@@ -8,7 +8,7 @@ const usdt = { coin: 'USDT', network: 'ERC20', contract: '0xdac17f958d2ee523a220
 const coin = { coin: 'ETH', network: 'ETH', contract: null };
 
 /** The entry of a payment of 5 whose fee on its chain was 0.001, as its lines. */
-function booked(changes: Partial<Payment>, success = true) {
+function booked(changes: Partial<Payment>, success = true, partnerId: string | null = null) {
   const payment = {
     id: 'p',
     kind: 'payout',
@@ -19,7 +19,7 @@ function booked(changes: Partial<Payment>, success = true) {
     ...changes,
   } as Payment;
   const mined = { state: 'mined', success, fee: 10n ** 15n } as Parameters<typeof bookingOfEnd>[2];
-  const { kind, reference, orderId, lines } = bookingOfEnd(payment, attempt, mined, eth, new Date(0));
+  const { kind, reference, orderId, lines } = bookingOfEnd(payment, attempt, mined, eth, new Date(0), partnerId);
   const shown = lines
     .map(({ account, coin, amount }) => [account, coin, Number(String(amount))] as const)
     .filter(([, , amount]) => amount !== 0);
@@ -52,6 +52,16 @@ describe('the entry of a payment that is final', () => {
 
   it('takes the refund of a deposit without an order from what belongs to no order', () => {
     expect(booked({ kind: 'refund', orderId: null }).lines[0]).toEqual(['suspense', 'USDT', 5]);
+  });
+
+  it('takes commission and its fee from what the partner earned', () => {
+    expect(booked({ kind: 'commission', orderId: null, feeCharged: '1' }, true, 'one').lines).toEqual([
+      ['partner:one', 'USDT', 6],
+      ['hot', 'USDT', -5],
+      ['network_fee', 'USDT', -1],
+      ...cost('hot'),
+    ]);
+    expect(() => booked({ kind: 'commission', orderId: null })).toThrow('payment p of commission has no partner');
   });
 
   it('moves a sweep into the hot wallet: a coin less the stated fee, a token whole', () => {

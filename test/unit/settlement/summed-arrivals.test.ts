@@ -50,6 +50,14 @@ describe('the outputs of one transaction to one order', () => {
     expect(sums(arrivals([output(), output({ key: 't:1' })], { orderId: null }))).toHaveLength(2);
   });
 
+  it('are not summed with themselves, seen before a block holds them and in it', () => {
+    for (const orderId of ['a', null]) {
+      const seen = arrivals([output()], { orderId });
+      const found = summed([...seen.map((arrival) => ({ ...arrival, block: null })), ...seen]);
+      expect(found.map(({ transfer: { amount } }) => amount)).toEqual([1n, 1n]);
+    }
+  });
+
   it('are found in a transaction of bitcoin and its kin', () => {
     const to = (n: string, value: string) => ({
       n,

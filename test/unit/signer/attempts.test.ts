@@ -28,7 +28,7 @@ describe('the attempts of a payment', () => {
     expect(numbers(exclusiveGroups([signed(1, null), signed(2, ['n:1']), signed(3, [])]))).toEqual([[1], [2], [3]]);
   });
 
-  it('add their amount again only when they can confirm beside the others, and the excess of a higher fee', () => {
+  it('add their amount again only when they can confirm together with the others, and the excess of a higher fee', () => {
     const groups = exclusiveGroups([signed(1, ['n:1'], 10n), signed(2, ['n:1'], 14n)]);
     expect(addedSpending(groups, signed(3, ['n:1'], 20n))).toEqual({ isFurther: false, fee: 6n });
     expect(addedSpending(groups, signed(3, ['n:1'], 12n))).toEqual({ isFurther: false, fee: 0n });

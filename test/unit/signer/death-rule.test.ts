@@ -22,7 +22,11 @@ const kind: TransactionSigner = {
 };
 
 const start = new Date('2026-01-31T12:00:00Z').getTime();
-const room = { maxFee: 10n, feesPerDay: 100n, assets: new Map([['', { perPayment: 5n, perDay: 15n }]]) };
+const room = {
+  maxFee: 10n,
+  feesPerDay: 100n,
+  assets: new Map([['', { perPayment: 5n, perDay: 15n, commissionPerDay: 1n }]]),
+};
 
 let dir: string;
 let clock: TestClock;
@@ -146,7 +150,7 @@ describe('a further attempt on a chain whose attempts do not exclude each other'
     await expectRefused(sign(2, { headBehindMs: null }), 'attempt 2 of payment p does not state the time of the chain');
   });
 
-  it.each([null, { height: 7 }])('is never signed beside one that expires at %j', async (expiresAt) => {
+  it.each([null, { height: 7 }])('is never signed while there is one that expires at %j', async (expiresAt) => {
     await sign(1, { expiresAt });
     clock.advance(86_400_000 * 3_650);
     await expectRefused(
@@ -155,7 +159,7 @@ describe('a further attempt on a chain whose attempts do not exclude each other'
     );
   });
 
-  it('is never signed beside one that an earlier version signed, whose entry holds no expiry', async () => {
+  it('is never signed while there is one that an earlier version signed, whose entry holds no expiry', async () => {
     traits = { exclusive: true, furtherAttempts: 3, paysFromDeposits: false };
     await sign(1, { expiresAt: null });
     traits = { exclusive: false, furtherAttempts: 3, paysFromDeposits: false };

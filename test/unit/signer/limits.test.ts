@@ -14,8 +14,10 @@ const anything: TransactionSigner = {
   hotWallet: () => 'Home',
   hasSetups: true,
   isHotWallet: (_chain, address) => address === 'Home',
+  movingLimits: () => ({ once: 10n, perDay: 60n }),
   open: (_chain, intent, tx) => ({
     faults: [],
+    moved: BigInt(/^channel:(\d+)$/.exec(intent.setup ?? '')?.[1] ?? 0),
     sign: () => ({ txid: `${intent.id}-${tx.payload}`, raw: `signed ${tx.payload}` }),
   }),
 };
@@ -27,12 +29,19 @@ const limits: SigningLimits = new Map([
       maxFee: 10n,
       feesPerDay: 1_000n,
       assets: new Map([
-        ['', { perPayment: 100n, perDay: 250n }],
-        ['0xtoken', { perPayment: 5n, perDay: 8n }],
+        ['', { perPayment: 100n, perDay: 250n, commissionPerDay: 25n }],
+        ['0xtoken', { perPayment: 5n, perDay: 8n, commissionPerDay: 0n }],
       ]),
     },
   ],
-  ['litecoin', { maxFee: 10n, feesPerDay: 30n, assets: new Map([['', { perPayment: 100n, perDay: 100n }]]) }],
+  [
+    'litecoin',
+    {
+      maxFee: 10n,
+      feesPerDay: 30n,
+      assets: new Map([['', { perPayment: 100n, perDay: 100n, commissionPerDay: 10n }]]),
+    },
+  ],
 ]);
 
 let dir: string;
@@ -104,9 +113,18 @@ describe('the digest of limits', () => {
       { ...ethereum, maxFee: 11n },
       { ...ethereum, feesPerDay: 999n },
       { ...ethereum, assets: new Map() },
-      { ...ethereum, assets: new Map([...ethereum.assets, ['', { perPayment: 100n, perDay: 251n }]]) },
+      {
+        ...ethereum,
+        assets: new Map([...ethereum.assets, ['', { perPayment: 100n, perDay: 250n, commissionPerDay: 24n }]]),
+      },
+      {
+        ...ethereum,
+        assets: new Map([...ethereum.assets, ['', { perPayment: 100n, perDay: 251n, commissionPerDay: 25n }]]),
+      },
     ];
     for (const other of others) expect(limitsDigest(other)).not.toBe(told);
+    // As versions without a limit of commission told it.
+    expect(told).toBe('11337dfcd3a6b4b1');
     expect(await signer.limitsDigest('dogecoin')).toBe(null);
     expect(await signer.limitsDigest('bitcoin')).toBe(null);
   });
@@ -293,6 +311,35 @@ describe('set-ups of the wallet', () => {
     await setup('tomorrow', { fee: 10n });
   });
 
+  it('move a bounded amount to further accounts of the wallet in a day, also after a restart', async () => {
+    for (let index = 0; index < 5; index += 1) await setup(`m${index}`, { setup: 'channel:10' });
+    await restart();
+    await expectRefused(setup('m5', { setup: 'channel:11' }), 'may move to further accounts of the wallet');
+    await setup('m6', { setup: 'channel:10' });
+    await expectRefused(setup('m7', { setup: 'channel:1' }), 'is reached until 00:00 UTC');
+    await setup('m8');
+    // No amount of a payment is counted.
+    await sign('payment', 100n);
+    await sign('another', 100n);
+    clock.advance(86_400_000);
+    await setup('m9', { setup: 'channel:10' });
+  });
+
+  it('count a damaged line as the largest set-up', async () => {
+    for (let index = 0; index < 4; index += 1) await setup(`m${index}`, { setup: 'channel:10' });
+    await appendFile(dayFile(), '{"key":\n');
+    await restart();
+    await setup('m4', { setup: 'channel:10' });
+    await expectRefused(setup('m5', { setup: 'channel:1' }), 'may move to further accounts of the wallet');
+  });
+
+  it('move the same coins once with attempts that exclude each other', async () => {
+    for (let index = 0; index < 5; index += 1) await setup(`m${index}`, { setup: 'channel:10' });
+    await setup('again', { setup: 'channel:10' });
+    await setup('again', { setup: 'channel:10', attempt: 2, fee: 2n });
+    await expectRefused(setup('again', { setup: 'channel:10', attempt: 3, spends: 'another' }), 'may move to further');
+  });
+
   it('are refused with a fee above the highest', async () => {
     await expectRefused(setup('dear', { fee: 11n }), 'max_fee');
   });
@@ -304,5 +351,79 @@ describe('set-ups of the wallet', () => {
   it('are another decision than a payment of nothing, and than another set-up', async () => {
     await setup('one');
     await expectRefused(setup('one', { attempt: 2, setup: 'tickets:41' }), 'was signed before as something else');
+  });
+});
+
+describe('commission', () => {
+  const commission = (id: string, amount: bigint, changes: Changes = {}) =>
+    sign(id, amount, { purpose: 'commission', ...changes });
+
+  it('has a part of the day, also over a restart, and counts in the day as well', async () => {
+    await commission('a', 20n);
+    await expectRefused(commission('b', 6n), 'limit of the day of commission (commission_per_day)');
+    await restart();
+    await expectRefused(commission('b', 6n), '(commission_per_day) of the own coin of ethereum');
+    await commission('b', 5n);
+    await expectRefused(commission('c', 1n), 'commission_per_day');
+    // Payouts go on, up to the day with the commission in it.
+    await sign('d', 100n);
+    await sign('e', 100n, { purpose: 'payout' });
+    await expectRefused(sign('f', 26n, { purpose: 'refund' }), '(per_day)');
+    await sign('f', 25n, { purpose: 'refund' });
+    clock.advance(86_400_000);
+    await commission('c', 25n);
+  });
+
+  it('has no room in a day that payouts have used up', async () => {
+    for (const id of ['a', 'b']) await sign(id, 100n);
+    await sign('c', 40n);
+    await expectRefused(commission('d', 11n), '(per_day)');
+    await commission('d', 10n);
+  });
+
+  it('is another decision than a payout of the same amount', async () => {
+    await commission('a', 5n);
+    await expectRefused(sign('a', 5n, { attempt: 2 }), 'was signed before as something else');
+    await sign('b', 5n);
+    await expectRefused(commission('b', 5n, { attempt: 2 }), 'was signed before as something else');
+  });
+
+  it('counts once while its transactions exclude each other', async () => {
+    await commission('a', 25n, { spends: 'nonce:1' });
+    await commission('a', 25n, { attempt: 2, spends: 'nonce:1', fee: 2n });
+    await expectRefused(commission('a', 25n, { attempt: 3, spends: 'nonce:2' }), 'commission_per_day');
+  });
+
+  it('has no room after a line that a crash cut, which may have been commission', async () => {
+    await sign('a', 1n);
+    await appendFile(dayFile(), '{"key":"b","chain":"ethe');
+    await restart();
+    await expectRefused(commission('c', 1n), 'commission_per_day');
+    await sign('d', 100n);
+  });
+});
+
+describe('the purpose of a payment', () => {
+  it.each<[string, Changes]>([
+    ['a sweep without sources', { purpose: 'sweep', to: 'Home' }],
+    ['commission from deposits', { purpose: 'commission', from: ['one'], to: 'Home' }],
+    ['a payout from deposits', { purpose: 'payout', from: ['one'], to: 'Home' }],
+    ['gas with a set-up', { purpose: 'gas', setup: 'tickets:40' }],
+    ['a set-up without its name', { purpose: 'setup' }],
+    ['a sweep that is a set-up', { purpose: 'sweep', from: ['one'], to: 'Home', setup: 'tickets:40' }],
+  ])('agrees with its shape: not %s', async (_what, changes) => {
+    await expectRefused(sign('a', changes.setup === undefined ? 1n : 0n, changes), 'the payment disagree');
+    expect(await readdir(join(dir, 'signer-journal'))).toEqual([]);
+  });
+
+  it('is one that the signer knows', async () => {
+    await expectRefused(sign('a', 1n, { purpose: 'gift' as 'payout' }), 'the purpose of the payment is unknown');
+  });
+
+  it('changes nothing of what was signed before purposes existed', async () => {
+    await sign('a', 10n);
+    await sign('a', 10n, { attempt: 2, purpose: 'payout', fee: 2n });
+    await sign('b', 10n, { from: ['one'], to: 'Home' });
+    await sign('b', 10n, { attempt: 2, purpose: 'sweep', from: ['one'], to: 'Home', fee: 2n });
   });
 });

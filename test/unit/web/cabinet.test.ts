@@ -110,7 +110,7 @@ it('an order that has ended is under way again while it asks, and while a deposi
 });
 
 describe('the timeline of an order', () => {
-  it('merges moves, deposits and payments, each with the time since the one before', () => {
+  it('merges moves, deposits and payments, each with the time since the previous one', () => {
     const at = (seconds: number): string => new Date(Date.UTC(2026, 10, 23) + seconds * 1_000).toISOString();
     const payment = {
       txid: 'out',

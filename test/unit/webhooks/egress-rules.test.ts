@@ -23,9 +23,32 @@ describe('the URL of an endpoint', () => {
     expect(judgeUrl('https://hooks.example.com:8443/', { ...rules, ports: [443, 8443] })).toHaveProperty('url');
   });
 
-  it('may be a name of this machine for tests only', () => {
-    expect(judgeUrl('https://localhost/', { ...rules, allowLoopback: true })).toHaveProperty('url');
-    expect(judgeUrl('https://127.0.0.1/', { ...rules, allowLoopback: true })).toHaveProperty('fault');
+  it.each([
+    'http://localhost:3000/hook',
+    'https://localhost/',
+    'http://a.localhost/',
+    'http://127.0.0.1:8081/',
+    'http://127.9.9.9/',
+    'http://[::1]:3000/',
+    'http://[::ffff:127.0.0.1]/',
+  ])('may be this machine where the operator allows it: %s', (text) => {
+    expect(judgeUrl(text, { ...rules, allowLoopback: true })).toEqual({ url: new URL(text).href });
+    expect(judgeUrl(text, rules)).toHaveProperty('fault');
+  });
+
+  it.each([
+    'http://hooks.example.com/',
+    'http://10.0.0.1:3000/',
+    'https://10.0.0.1/',
+    'http://[fe80::1]/',
+    'http://0.0.0.0/',
+    'http://localhost.example.com/',
+    'https://hooks.example.com:8443/',
+    'ftp://localhost/',
+    'http://u:p@localhost/',
+    'http://console.localhost/',
+  ])('is as before for all others where this machine is allowed: %s', (text) => {
+    expect(judgeUrl(text, { ...rules, denyHosts: ['console.localhost'], allowLoopback: true })).toHaveProperty('fault');
   });
 });
 
@@ -34,7 +57,7 @@ describe('an address', () => {
     expect(isAllowedAddress(address, rules)).toBe(true);
   });
 
-  it('of this machine is allowed for tests only', () => {
+  it('of this machine is allowed where the operator says so', () => {
     for (const address of ['127.0.0.1', '::1', '::ffff:127.0.0.1']) {
       expect(isAllowedAddress(address, { ...rules, allowLoopback: true })).toBe(true);
     }

@@ -457,52 +457,44 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
-    "/statements": {
+    "/commission/addresses": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** Months with completed orders */
-        get: operations["listStatements"];
+        /** Where your commission is paid to */
+        get: operations["getCommissionAddresses"];
         put?: never;
-        post?: never;
+        /**
+         * Request another address for your commission
+         * @description It takes effect after 72 hours, and takes the place of one that waits. Commission is paid to
+         *     the previous address until then, unless `old_is_lost`. Owners, webhooks and the audit log
+         *     have it at once. An account may request five addresses in 24 hours.
+         */
+        post: operations["setCommissionAddress"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/statements/{month}": {
+    "/commission/addresses/{address_id}": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** Completed orders of a month */
-        get: operations["getStatement"];
+        get?: never;
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/statements/{month}/csv": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Completed orders of a month as CSV */
-        get: operations["getStatementCsv"];
-        put?: never;
-        post?: never;
-        delete?: never;
+        /**
+         * Cancel an address that waits
+         * @description It needs no passkey, so that it is quick.
+         */
+        delete: operations["cancelCommissionAddress"];
         options?: never;
         head?: never;
         patch?: never;
@@ -546,9 +538,9 @@ export type components = {
          * @description What a role may do.
          * @enum {string}
          */
-        Right: "orders:read" | "orders:answer" | "keys:read" | "keys:write" | "webhooks:read" | "webhooks:write" | "team:read" | "team:write" | "statements:read" | "audit:read";
+        Right: "orders:read" | "orders:answer" | "keys:read" | "keys:write" | "webhooks:read" | "webhooks:write" | "team:read" | "team:write" | "statements:read" | "commission:write" | "audit:read";
         /** @enum {string} */
-        ConfirmedOperation: "addPasskey" | "removePasskey" | "invite" | "changeMember" | "removeMember" | "recoverMember" | "issueKey" | "rollKey" | "setKeyNetworks" | "createWebhookEndpoint" | "updateWebhookEndpoint" | "deleteWebhookEndpoint" | "rotateWebhookSecret";
+        ConfirmedOperation: "addPasskey" | "removePasskey" | "invite" | "changeMember" | "removeMember" | "recoverMember" | "issueKey" | "rollKey" | "setKeyNetworks" | "createWebhookEndpoint" | "updateWebhookEndpoint" | "deleteWebhookEndpoint" | "rotateWebhookSecret" | "setCommissionAddress";
         /**
          * @description SHA-256 in base64url of the request that is confirmed: its method, a space, its path with the
          *     query, a line feed, and the bytes of its body.
@@ -677,9 +669,30 @@ export type components = {
             /** @description Most urgent first. */
             needs_action: {
                 /** @enum {string} */
-                code: "orders_ask" | "webhook_disabled" | "webhook_failing" | "one_passkey" | "key_expires" | "no_live_key" | "invitation_open";
+                code: "commission_address_waiting" | "orders_ask" | "webhook_disabled" | "webhook_failing" | "one_passkey" | "key_expires" | "no_live_key" | "invitation_open";
                 count: number;
             }[];
+        };
+        CommissionAddress: {
+            /** Format: uuid */
+            id: string;
+            coin: string;
+            network: string;
+            address: string;
+            tag: string | null;
+            /**
+             * @description `effective` is kept by an address that another one has replaced since.
+             * @enum {string}
+             */
+            state: "waiting" | "effective" | "cancelled";
+            /** @description Whether nothing is paid to the previous address while it waits. */
+            old_is_lost: boolean;
+            /** @description The name of a member. Null for our staff. */
+            requested_by: string | null;
+            requested_at: components["schemas"]["Time"];
+            effective_at: components["schemas"]["Time"];
+            took_effect_at: components["schemas"]["Time"] | null;
+            cancelled_at: components["schemas"]["Time"] | null;
         };
         Limits: {
             limits: components["schemas"]["Limit"][];
@@ -698,7 +711,7 @@ export type components = {
             most: components["schemas"]["Amount"];
             /** @description The use now. Null for a limit without a count, and while the count is unknown. */
             used: components["schemas"]["Amount"] | null;
-            /** @description Whether the partner has a value of its own. Otherwise it is the gateway's. */
+            /** @description Whether the partner has its own value. Otherwise it is the gateway's. */
             is_own: boolean;
         };
         Figures: {
@@ -723,33 +736,6 @@ export type components = {
             created_at: components["schemas"]["Time"];
             expires_at: components["schemas"]["Time"] | null;
             last_used_at: components["schemas"]["Time"] | null;
-        };
-        Month: {
-            /** @description In UTC: 2026-11. */
-            month: string;
-            /** @description Completed orders. */
-            orders: number;
-            /** @description The partner's markup, by coin. */
-            commission: components["schemas"]["Commission"][];
-        };
-        Commission: {
-            coin: string;
-            network: string;
-            amount: components["schemas"]["Amount"];
-        };
-        StatementEntry: {
-            /** Format: uuid */
-            order_id: string;
-            short_id: string;
-            external_id: string | null;
-            completed_at: components["schemas"]["Time"];
-            coin_from: string;
-            network_from: string;
-            amount_from: components["schemas"]["Amount"];
-            coin_to: string;
-            network_to: string;
-            amount_to: components["schemas"]["Amount"];
-            partner_markup: components["schemas"]["Amount"];
         };
         AuditEntry: {
             /** Format: uuid */
@@ -815,8 +801,8 @@ export type components = {
             content: {
                 "application/json": {
                     key: components["schemas"]["Key"];
-                    /** @description The whole key. */
-                    secret: string;
+                    /** @description The whole key. Null in a repetition. */
+                    secret: string | null;
                 };
             };
         };
@@ -830,9 +816,9 @@ export type components = {
                     invitation: components["schemas"]["Invitation"];
                     /**
                      * Format: uri
-                     * @description The token is behind the sign of the fragment.
+                     * @description The token is behind the sign of the fragment. Null in a repetition.
                      */
-                    link: string;
+                    link: string | null;
                 };
             };
         };
@@ -840,6 +826,8 @@ export type components = {
     parameters: {
         /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
         Confirmation: string;
+        /** @description The same key with the same request makes nothing twice. The secret is not shown again. */
+        IdempotencyKey: string;
         /** @description Rows of the page. Without it, 50. */
         Limit: number;
         /** @description The `next_cursor` of the page before. */
@@ -847,7 +835,6 @@ export type components = {
         KeyId: string;
         MemberId: string;
         PasskeyId: string;
-        Month: string;
     };
     requestBodies: {
         Credential: {
@@ -1189,6 +1176,8 @@ export interface operations {
             header?: {
                 /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
                 "X-Confirmation"?: components["parameters"]["Confirmation"];
+                /** @description The same key with the same request makes nothing twice. The secret is not shown again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
@@ -1289,6 +1278,8 @@ export interface operations {
             header?: {
                 /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
                 "X-Confirmation"?: components["parameters"]["Confirmation"];
+                /** @description The same key with the same request makes nothing twice. The secret is not shown again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 member_id: components["parameters"]["MemberId"];
@@ -1377,6 +1368,8 @@ export interface operations {
             header?: {
                 /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
                 "X-Confirmation"?: components["parameters"]["Confirmation"];
+                /** @description The same key with the same request makes nothing twice. The secret is not shown again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
@@ -1402,6 +1395,8 @@ export interface operations {
             header?: {
                 /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
                 "X-Confirmation"?: components["parameters"]["Confirmation"];
+                /** @description The same key with the same request makes nothing twice. The secret is not shown again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 key_id: components["parameters"]["KeyId"];
@@ -1460,7 +1455,7 @@ export interface operations {
             default: components["responses"]["Refusal"];
         };
     };
-    listStatements: {
+    getCommissionAddresses: {
         parameters: {
             query?: never;
             header?: never;
@@ -1469,73 +1464,77 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Newest first, 24 at most. */
+            /** @description What is in effect by asset, what waits, and the newest 50 addresses. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["Month"][];
-                        has_more: components["schemas"]["HasMore"];
+                        /** @description One for each asset. */
+                        in_effect: components["schemas"]["CommissionAddress"][];
+                        /** @description The address that takes effect at its `effective_at`. Null without one. */
+                        waiting: components["schemas"]["CommissionAddress"] | null;
+                        /** @description Newest first. */
+                        history: components["schemas"]["CommissionAddress"][];
                     };
                 };
             };
             default: components["responses"]["Refusal"];
         };
     };
-    getStatement: {
+    setCommissionAddress: {
         parameters: {
-            query?: {
-                /** @description Rows of the page. Without it, 50. */
-                limit?: components["parameters"]["Limit"];
-                /** @description The `next_cursor` of the page before. */
-                cursor?: components["parameters"]["Cursor"];
+            query?: never;
+            header?: {
+                /** @description The confirmation of this very request. Without it, 403 `passkey_required`. */
+                "X-Confirmation"?: components["parameters"]["Confirmation"];
             };
-            header?: never;
-            path: {
-                month: components["parameters"]["Month"];
-            };
+            path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": {
+                    coin: string;
+                    network: string;
+                    address: string;
+                    tag?: string | null;
+                    /** @description Pay nothing to the address in effect any more. */
+                    old_is_lost?: boolean;
+                };
+            };
+        };
         responses: {
-            /** @description A page, oldest first. */
+            /** @description The address, which waits. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        month: components["schemas"]["Month"];
-                        data: components["schemas"]["StatementEntry"][];
-                        has_more: components["schemas"]["HasMore"];
-                        next_cursor: components["schemas"]["NextCursor"];
-                    };
+                    "application/json": components["schemas"]["CommissionAddress"];
                 };
             };
             default: components["responses"]["Refusal"];
         };
     };
-    getStatementCsv: {
+    cancelCommissionAddress: {
         parameters: {
             query?: never;
             header?: never;
             path: {
-                month: components["parameters"]["Month"];
+                address_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description RFC 4180 in UTF-8. A cell that a spreadsheet would compute begins with an apostrophe. */
-            200: {
+            /** @description It is cancelled. */
+            204: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content: {
-                    "text/csv": string;
-                };
+                content?: never;
             };
             default: components["responses"]["Refusal"];
         };
@@ -1572,75 +1571,55 @@ export interface operations {
     };
 }
 
-/** The operations of the API: method and path. */
+/** The method and the path of each operation. */
 export const places = {
-  getSession: { method: 'GET', path: '/session' },
-  beginSignIn: { method: 'POST', path: '/sign-in/options' },
-  signIn: { method: 'POST', path: '/sign-in' },
-  signOut: { method: 'POST', path: '/sign-out' },
-  openInvitation: { method: 'POST', path: '/invitations/open' },
-  acceptInvitation: { method: 'POST', path: '/invitations/accept' },
-  listPasskeys: { method: 'GET', path: '/passkeys' },
-  addPasskey: { method: 'POST', path: '/passkeys' },
-  beginPasskey: { method: 'POST', path: '/passkeys/options' },
-  removePasskey: { method: 'DELETE', path: '/passkeys/{passkey_id}' },
-  beginConfirmation: { method: 'POST', path: '/confirmations/options' },
-  confirm: { method: 'POST', path: '/confirmations' },
-  listSessions: { method: 'GET', path: '/sessions' },
-  endSession: { method: 'DELETE', path: '/sessions/{session_id}' },
-  getTeam: { method: 'GET', path: '/team' },
-  invite: { method: 'POST', path: '/invitations' },
-  withdrawInvitation: { method: 'DELETE', path: '/invitations/{invitation_id}' },
-  changeMember: { method: 'PATCH', path: '/members/{member_id}' },
-  removeMember: { method: 'DELETE', path: '/members/{member_id}' },
-  recoverMember: { method: 'POST', path: '/members/{member_id}/recovery' },
-  getHome: { method: 'GET', path: '/home' },
-  getLimits: { method: 'GET', path: '/limits' },
-  listKeys: { method: 'GET', path: '/keys' },
-  issueKey: { method: 'POST', path: '/keys' },
-  rollKey: { method: 'POST', path: '/keys/{key_id}/roll' },
-  revokeKey: { method: 'POST', path: '/keys/{key_id}/revoke' },
-  setKeyNetworks: { method: 'PUT', path: '/keys/{key_id}/networks' },
-  listStatements: { method: 'GET', path: '/statements' },
-  getStatement: { method: 'GET', path: '/statements/{month}' },
-  getStatementCsv: { method: 'GET', path: '/statements/{month}/csv' },
-  listAudit: { method: 'GET', path: '/audit' },
-  listOrders: { method: 'GET', path: '/partner/orders' },
-  getOrder: { method: 'GET', path: '/partner/orders/{order_id}' },
-  actOnOrder: { method: 'POST', path: '/partner/orders/{order_id}/actions' },
-  getOrderDetails: { method: 'GET', path: '/partner/orders/{order_id}/details' },
-  listOrderEvents: { method: 'GET', path: '/partner/orders/{order_id}/events' },
-  listWebhookEndpoints: { method: 'GET', path: '/partner/webhook-endpoints' },
-  createWebhookEndpoint: { method: 'POST', path: '/partner/webhook-endpoints' },
-  deleteWebhookEndpoint: { method: 'DELETE', path: '/partner/webhook-endpoints/{endpoint_id}' },
-  updateWebhookEndpoint: { method: 'PATCH', path: '/partner/webhook-endpoints/{endpoint_id}' },
-  rotateWebhookSecret: { method: 'POST', path: '/partner/webhook-endpoints/{endpoint_id}/rotate-secret' },
-  testWebhookEndpoint: { method: 'POST', path: '/partner/webhook-endpoints/{endpoint_id}/test' },
-  listWebhookDeliveries: { method: 'GET', path: '/partner/webhook-endpoints/{endpoint_id}/deliveries' },
-  replayWebhookEvents: { method: 'POST', path: '/partner/webhook-endpoints/{endpoint_id}/replay' },
+  getSession: 'GET /session',
+  beginSignIn: 'POST /sign-in/options',
+  signIn: 'POST /sign-in',
+  signOut: 'POST /sign-out',
+  openInvitation: 'POST /invitations/open',
+  acceptInvitation: 'POST /invitations/accept',
+  listPasskeys: 'GET /passkeys',
+  addPasskey: 'POST /passkeys',
+  beginPasskey: 'POST /passkeys/options',
+  removePasskey: 'DELETE /passkeys/{passkey_id}',
+  beginConfirmation: 'POST /confirmations/options',
+  confirm: 'POST /confirmations',
+  listSessions: 'GET /sessions',
+  endSession: 'DELETE /sessions/{session_id}',
+  getTeam: 'GET /team',
+  invite: 'POST /invitations',
+  withdrawInvitation: 'DELETE /invitations/{invitation_id}',
+  changeMember: 'PATCH /members/{member_id}',
+  removeMember: 'DELETE /members/{member_id}',
+  recoverMember: 'POST /members/{member_id}/recovery',
+  getHome: 'GET /home',
+  getLimits: 'GET /limits',
+  listKeys: 'GET /keys',
+  issueKey: 'POST /keys',
+  rollKey: 'POST /keys/{key_id}/roll',
+  revokeKey: 'POST /keys/{key_id}/revoke',
+  setKeyNetworks: 'PUT /keys/{key_id}/networks',
+  getCommissionAddresses: 'GET /commission/addresses',
+  setCommissionAddress: 'POST /commission/addresses',
+  cancelCommissionAddress: 'DELETE /commission/addresses/{address_id}',
+  listAudit: 'GET /audit',
+  listOrders: 'GET /partner/orders',
+  getOrder: 'GET /partner/orders/{order_id}',
+  actOnOrder: 'POST /partner/orders/{order_id}/actions',
+  getOrderDetails: 'GET /partner/orders/{order_id}/details',
+  listOrderEvents: 'GET /partner/orders/{order_id}/events',
+  listWebhookEndpoints: 'GET /partner/webhook-endpoints',
+  createWebhookEndpoint: 'POST /partner/webhook-endpoints',
+  deleteWebhookEndpoint: 'DELETE /partner/webhook-endpoints/{endpoint_id}',
+  updateWebhookEndpoint: 'PATCH /partner/webhook-endpoints/{endpoint_id}',
+  rotateWebhookSecret: 'POST /partner/webhook-endpoints/{endpoint_id}/rotate-secret',
+  testWebhookEndpoint: 'POST /partner/webhook-endpoints/{endpoint_id}/test',
+  listWebhookDeliveries: 'GET /partner/webhook-endpoints/{endpoint_id}/deliveries',
+  replayWebhookEvents: 'POST /partner/webhook-endpoints/{endpoint_id}/replay',
+  getCommissionBalance: 'GET /partner/commission/balance',
+  listCommissionEntries: 'GET /partner/commission/entries',
+  listStatements: 'GET /partner/statements',
+  getStatement: 'GET /partner/statements/{month}',
+  listOrderReport: 'GET /partner/reports/orders',
 } as const;
-
-/** Every type of event. */
-export const eventTypes = [
-  'order.created',
-  'order.deposit_detected',
-  'order.expired',
-  'order.refunding',
-  'order.deposit_lost',
-  'order.confirmed',
-  'order.exchanged',
-  'order.completed',
-  'order.failed',
-  'order.refunded',
-  'order.payout_retried',
-  'order.refund_address_set',
-  'order.action_required',
-  'order.deposit_added',
-  'order.extra_refunding',
-  'order.extra_refunded',
-  'order.extra_refund_failed',
-  'order.held',
-  'order.released',
-  'order.action_resolved',
-  'order.updated',
-] as const;

@@ -8,7 +8,7 @@ import { keyMoves } from '../key-moves.ts';
 import { networksOf } from '../network.ts';
 import type { Secret } from '../secret.tsx';
 import { Allowed, useMay } from '../session.tsx';
-import { type Action, Actions, overlapField } from '../shared.tsx';
+import { type Action, Actions, madeNow, overlapField } from '../shared.tsx';
 
 type Key = Schemas['Key'];
 
@@ -151,7 +151,7 @@ function KeyRow({ of: key }: { of: Key }): ReactNode {
 }
 
 function secretOf(answer: Answer<'issueKey'>, title: string, about: string): Secret {
-  return { title, about, label: 'key', text: answer.secret };
+  return { title, about, label: 'key', text: madeNow(answer.secret, `the key ${answer.key.key_id}`) };
 }
 
 function makeKey({ scopes: known, your_address }: Answer<'listKeys'>): Action {
@@ -198,9 +198,10 @@ function makeKey({ scopes: known, your_address }: Answer<'listKeys'>): Action {
         ],
       },
     ],
-    run: async ({ label = '', scopes: chosen = '', networks = '', expires_at: days = '' }) =>
+    run: async ({ label = '', scopes: chosen = '', networks = '', expires_at: days = '' }, idempotencyKey) =>
       secretOf(
         await call('issueKey', {
+          idempotencyKey,
           body: {
             label: label.trim(),
             scopes: chosen.split(',').filter(Boolean),
@@ -222,9 +223,13 @@ function rollKey(key: Key): Action {
     about: 'Makes a key with the same label, scopes and IP addresses. The old one ends at a time that you choose.',
     needsPasskey: true,
     fields: [overlapField('old_key_hours')],
-    run: async ({ old_key_hours: hours = '24' }) =>
+    run: async ({ old_key_hours: hours = '24' }, idempotencyKey) =>
       secretOf(
-        await call('rollKey', { path: { key_id: key.key_id }, body: { old_key_hours: Number(hours) } }),
+        await call('rollKey', {
+          path: { key_id: key.key_id },
+          body: { old_key_hours: Number(hours) },
+          idempotencyKey,
+        }),
         'The new key',
         keyMoves(Number(hours)),
       ),

@@ -37,7 +37,7 @@ function listed(search: Search) {
   };
 }
 
-/** The partner's orders, newest first. Filters are in the address, so that Back and links restore them. */
+/** The partner's orders, newest first. The address has the filters, so Back and links keep them. */
 export function Orders(): ReactNode {
   const search = useSearch({ strict: false }) as Search;
   const navigate = useNavigate();

@@ -6,11 +6,11 @@ import { Icon } from '../../ui/icon.tsx';
 import { Loaded, PageButtons, PageHead } from '../../ui/page.tsx';
 import { Amount, Asset, Card, Empty, Table, Time } from '../../ui/parts.tsx';
 import type { Search } from '../../ui/search.ts';
-import { addressOf, query, type Schemas } from '../api.ts';
+import { addressOf, type PartnerSchemas, query } from '../api.ts';
 import { Allowed, useMay } from '../session.tsx';
 import { OrderLink } from '../shared.tsx';
 
-type Month = Schemas['Month'];
+type Statement = PartnerSchemas['Statement'];
 
 const names = 'January February March April May June July August September October November December'.split(' ');
 
@@ -19,7 +19,7 @@ function monthName(month: string): string {
   return `${names[Number(month.slice(5, 7)) - 1]} ${month.slice(0, 4)}`;
 }
 
-/** Months with what the partner earned, and the orders of one of them. */
+/** Months with what the partner earned, and the entries of one of them. */
 export function Statements(): ReactNode {
   const may = useMay();
   const search = useSearch({ strict: false }) as Search;
@@ -30,13 +30,13 @@ export function Statements(): ReactNode {
   return (
     <Allowed to="statements:read">
       <div className="page">
-        <PageHead title="Statements" lead="Completed orders and your markup, by month in UTC. Amounts are exact." />
+        <PageHead title="Statements" lead="Your commission, by month in UTC. Amounts are exact." />
         <Loaded of={months}>
           {({ data }) =>
             data.length === 0 ? (
               <Card title="Months">
-                <Empty icon="statements" title="No completed order yet">
-                  <p>Each month with completed orders would be here, to read and to download.</p>
+                <Empty icon="statements" title="No commission yet">
+                  <p>Each month in which orders earned something would be here, to read and to download.</p>
                 </Empty>
               </Card>
             ) : (
@@ -56,10 +56,10 @@ export function Statements(): ReactNode {
   );
 }
 
-function Months(props: { months: readonly Month[]; chosen: string; choose: (month: string) => void }): ReactNode {
+function Months(props: { months: readonly Statement[]; chosen: string; choose: (month: string) => void }): ReactNode {
   return (
     <ul className="months">
-      {props.months.map(({ month, orders, commission }) => (
+      {props.months.map(({ month, state, orders, figures }) => (
         <li key={month}>
           <button
             type="button"
@@ -68,18 +68,17 @@ function Months(props: { months: readonly Month[]; chosen: string; choose: (mont
             onClick={() => props.choose(month)}
           >
             <span className="strong">{monthName(month)}</span>
-            <span className="muted small">{orders === 1 ? 'one order' : `${count(orders)} orders`}</span>
+            <span className="muted small">
+              {orders === 1 ? 'one order' : `${count(orders)} orders`}, {state}
+            </span>
             <span className="commissions">
-              {commission.length === 0 ? <span className="muted small">No markup</span> : null}
-              {commission.slice(0, 3).map(({ coin, network, amount }) => (
+              {figures.slice(0, 3).map(({ coin, network, closing }) => (
                 <span key={`${coin} ${network}`} className="commission">
-                  <Amount value={amount} decimals={8} />
+                  <Amount value={closing} decimals={8} />
                   <Asset coin={coin} network={network} />
                 </span>
               ))}
-              {commission.length > 3 ? (
-                <span className="muted small">and {commission.length - 3} more coins</span>
-              ) : null}
+              {figures.length > 3 ? <span className="muted small">and {figures.length - 3} more coins</span> : null}
             </span>
           </button>
         </li>
@@ -92,7 +91,7 @@ function Entries({ month, search }: { month: string; search: Search }): ReactNod
   const navigate = useNavigate();
   const { cursor } = search;
   const entries = useQuery({
-    ...query('getStatement', { path: { month }, query: { limit: 50, ...(cursor ? { cursor } : {}) } }),
+    ...query('listCommissionEntries', { query: { month, limit: 50, ...(cursor ? { cursor } : {}) } }),
     placeholderData: keepPreviousData,
   });
   return (
@@ -100,75 +99,50 @@ function Entries({ month, search }: { month: string; search: Search }): ReactNod
       title={monthName(month)}
       flush
       tools={
-        <a className="button small" href={addressOf('getStatementCsv', { month })} download={`statement-${month}.csv`}>
+        <a
+          className="button small"
+          href={addressOf('getStatement', { month }, { format: 'csv' })}
+          download={`commission-${month}.csv`}
+        >
           <Icon name="download" /> CSV
         </a>
       }
     >
       <Loaded of={entries}>
-        {({ month: total, data, next_cursor: next }) => (
+        {({ data, next_cursor: next }) => (
           <>
-            {total.commission.length > 0 ? (
-              <div className="item">
-                <dl className="columns">
-                  <div>
-                    <dt>Completed orders</dt>
-                    <dd className="strong">{count(total.orders)}</dd>
-                  </div>
-                  {total.commission.map(({ coin, network, amount }) => (
-                    <div key={`${coin} ${network}`}>
-                      <dt>Markup</dt>
-                      <dd className="strong">
-                        <Amount value={amount} />
-                        <Asset coin={coin} network={network} />
-                      </dd>
-                    </div>
-                  ))}
-                </dl>
-              </div>
-            ) : null}
             {data.length === 0 ? (
-              <Empty icon="statements" title="No completed order in this month" />
+              <Empty icon="statements" title="Nothing was booked in this month" />
             ) : (
               <Table
-                label={`Completed orders of ${monthName(month)}`}
+                label={`Commission of ${monthName(month)}`}
                 head={
                   <>
-                    <th>Order</th>
-                    <th>Completed</th>
-                    <th className="number">User sent</th>
-                    <th className="number">User got</th>
-                    <th className="number">Your markup</th>
+                    <th>Entry</th>
+                    <th>Booked</th>
+                    <th className="number">Amount</th>
                   </>
                 }
               >
                 {data.map((entry) => (
-                  <tr key={entry.order_id}>
+                  <tr key={entry.id}>
                     <td>
-                      <OrderLink id={entry.order_id} shortId={entry.short_id} />
-                      {entry.external_id === null ? null : (
-                        <small className="muted block cut partner-cell">{entry.external_id}</small>
+                      {entry.order_id === null ? (
+                        entry.kind
+                      ) : (
+                        <OrderLink id={entry.order_id} shortId={entry.short_id ?? ''} />
+                      )}
+                      {entry.external_id === null && entry.reason === null ? null : (
+                        <small className="muted block cut partner-cell">{entry.external_id ?? entry.reason}</small>
                       )}
                     </td>
                     <td className="nowrap">
-                      <Time at={entry.completed_at} />
+                      <Time at={entry.at} />
                     </td>
                     <td className="number">
                       <span>
-                        <Amount value={entry.amount_from} decimals={8} />
-                        <Asset coin={entry.coin_from} network={entry.network_from} />
-                      </span>
-                    </td>
-                    <td className="number">
-                      <span>
-                        <Amount value={entry.amount_to} decimals={8} />
-                        <Asset coin={entry.coin_to} network={entry.network_to} />
-                      </span>
-                    </td>
-                    <td className="number">
-                      <span>
-                        <Amount value={entry.partner_markup} decimals={8} />
-                        <Asset coin={entry.coin_to} network={entry.network_to} />
+                        <Amount value={entry.amount} decimals={8} />
+                        <Asset coin={entry.coin} network={entry.network} />
                       </span>
                     </td>
                   </tr>

@@ -7,7 +7,7 @@ import { type Answer, call, query, type Schemas } from '../api.ts';
 import { operationWords, targetWords } from '../cause-words.ts';
 import type { Secret } from '../secret.tsx';
 import { Allowed, useMay, useMe } from '../session.tsx';
-import { type Action, Actions } from '../shared.tsx';
+import { type Action, Actions, madeNow } from '../shared.tsx';
 
 type Member = Schemas['Member'];
 type Role = Schemas['Role'];
@@ -73,7 +73,7 @@ function linkOf({ link, invitation }: Answer<'invite'>): Secret {
     title: `The link for ${invitation.name}`,
     about: 'Send it by a way that only this person reads. It works once, for 72 hours.',
     label: 'link',
-    text: link,
+    text: madeNow(link, `the invitation of ${invitation.name}`),
     isForOther: true,
   };
 }
@@ -86,8 +86,8 @@ const invite: Action = {
   isPrimary: true,
   needsPasskey: true,
   fields: [{ name: 'name', label: 'Name', placeholder: 'Ada Osei' }, roleField('developer')],
-  run: async ({ name = '', role = 'viewer' }) =>
-    linkOf(await call('invite', { body: { name: name.trim(), role: role as Role } })),
+  run: async ({ name = '', role = 'viewer' }, idempotencyKey) =>
+    linkOf(await call('invite', { body: { name: name.trim(), role: role as Role }, idempotencyKey })),
 };
 
 function actionsOf({ id, name, role }: Member, isMe: boolean): readonly (Action | null)[] {
@@ -112,7 +112,7 @@ function actionsOf({ id, name, role }: Member, isMe: boolean): readonly (Action 
           title: `Recover ${name}`,
           about: 'For a person who lost all passkeys. The link removes the old passkeys and ends all sessions.',
           needsPasskey: true,
-          run: async () => linkOf(await call('recoverMember', { path })),
+          run: async (_values, idempotencyKey) => linkOf(await call('recoverMember', { path, idempotencyKey })),
         },
     isMe
       ? null

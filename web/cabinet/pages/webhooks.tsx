@@ -20,14 +20,14 @@ import {
 } from '../../ui/parts.tsx';
 import { type Asked, call, type PartnerSchemas, query } from '../api.ts';
 import { actionFaults } from '../faults.ts';
-import { eventTypes } from '../generated/contract.ts';
+import { eventTypes } from '../generated/event-types.ts';
 import { keyMoves } from '../key-moves.ts';
 import { Allowed, useMay } from '../session.tsx';
 import { type Action, Actions, overlapField } from '../shared.tsx';
 
 type Endpoint = PartnerSchemas['WebhookEndpoint'];
 type Delivery = PartnerSchemas['WebhookDelivery'];
-type EventType = PartnerSchemas['EventType'];
+type EventType = PartnerSchemas['WebhookEventType'];
 
 /** The webhook endpoints of the partner, each with its deliveries. */
 export function Webhooks(): ReactNode {

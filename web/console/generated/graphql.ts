@@ -80,6 +80,60 @@ export type AuditStep =
   /** Its own member withdrew it. */
   | 'WITHDRAWN';
 
+/** Another address of a partner's commission. */
+export type CommissionAddressRequest = {
+  /** The address. */
+  address: string;
+  /** Coin. */
+  coin: string;
+  /** Network. */
+  network: string;
+  /** The partner has lost the address in effect: nothing is paid to it while this one waits. */
+  oldIsLost?: boolean;
+  /** The partner. */
+  partnerId: string | number;
+  /** Tag or memo of the address. */
+  tag?: string | null | undefined;
+};
+
+/** A correction of a partner's commission. */
+export type CommissionCorrection = {
+  /** Positive for the partner, negative to take from it. */
+  amount: string;
+  /** Coin. */
+  coin: string;
+  /** The entry of the partner that the correction is about. */
+  corrects?: string | number | null | undefined;
+  /** Network. */
+  network: string;
+  /** The partner. */
+  partnerId: string | number;
+};
+
+/** Kind of an entry of a partner's commission. */
+export type CommissionEntryKind =
+  /** The markup of a completed order. */
+  | 'ACCRUAL'
+  /** One of two entries, out of one asset and into another. */
+  | 'CONVERSION'
+  /** Two members of staff decided it. */
+  | 'CORRECTION'
+  /** The payment of an earlier month. */
+  | 'PAYMENT';
+
+/** State of a partner's month. */
+export type CommissionState =
+  /** Nothing is due, because the balance is not positive. */
+  | 'CLOSED'
+  /** Entries are still added. */
+  | 'OPEN'
+  /** It was paid. */
+  | 'PAID'
+  /** It is to be paid. */
+  | 'PAYABLE'
+  /** The balance is below the minimum, and counts in the next month. */
+  | 'ROLLED';
+
 /** Switches of a currency. An absent one stays as it is. */
 export type CurrencySwitchesInput = {
   /** Whether partners see the currency. */
@@ -182,6 +236,8 @@ export type KeyScope =
   | 'ORDERS_READ'
   /** Get quotes with the partner's own pricing. */
   | 'RATES_READ'
+  /** Read commission, statements and completed orders. */
+  | 'REPORTS_READ'
   /** Force events and outcomes, in a sandbox only. */
   | 'SANDBOX'
   /** Manage webhook endpoints. */
@@ -259,6 +315,16 @@ export type MemberRole =
 export type OrderActionKind =
   /** Give a deposit without an order to an order, as if it had come with its tag. */
   | 'ASSIGN_DEPOSIT'
+  /** Set the address of a partner's commission, which takes effect after 72 hours. */
+  | 'COMMISSION_ADDRESS'
+  /** Add to a partner's commission, or take from it. */
+  | 'COMMISSION_CORRECT'
+  /** Hold the payment of a partner's month. */
+  | 'COMMISSION_HOLD'
+  /** Pay a month of a partner now, also below the minimum. */
+  | 'COMMISSION_PAY'
+  /** End such a hold. */
+  | 'COMMISSION_RELEASE'
   /** Hold the order: it takes no further step and sends no payment. */
   | 'HOLD'
   /** End a payout or refund that was never signed. */
@@ -442,6 +508,26 @@ export type OrderStatus =
   /** No deposit was seen yet. */
   | 'WAITING_DEPOSIT';
 
+/** What becomes different of a partner. What is absent or null stays as it is. */
+export type PartnerChangesInput = {
+  /** What the page calls the partner, 1 to 60 characters. */
+  displayName?: string | null | undefined;
+  /** Its limits; needs partners:price. */
+  limits?: LimitsInput | null | undefined;
+  /** Name, 1 to 200 characters. */
+  name?: string | null | undefined;
+  /** Whether its orders have a page for the users who pay them; false closes all pages. */
+  orderPage?: boolean | null | undefined;
+  /** Its service fees; needs partners:price. */
+  pricing?: PricingInput | null | undefined;
+  /** Whether everyone who knows the id of one of its orders can read the status of that order. */
+  publicStatus?: boolean | null | undefined;
+  /** Whether its order requests must be signed. */
+  requireSignature?: boolean | null | undefined;
+  /** Whether it may use the API. Orders under way continue. */
+  status?: PartnerStatus | null | undefined;
+};
+
 /** Whether a partner may use the API. */
 export type PartnerStatus =
   /** Its keys work. */
@@ -451,6 +537,8 @@ export type PartnerStatus =
 
 /** What a payment is for. */
 export type PaymentKind =
+  /** What a partner has earned in a month. */
+  | 'COMMISSION'
   /** Coins for the network fee of an address that is swept. */
   | 'GAS'
   /** The coins that were bought. */
@@ -852,7 +940,7 @@ export type OrderQueryVariables = Exact<{
 }>;
 
 
-export type OrderQuery = { order: { hasPageLink: boolean, expiresAt: string, nextActionAt: string | null, depositAddress: string, depositAddressTag: string | null, paymentUri: string | null, depositConfirmations: number | null, depositConfirmationsRequired: number, depositTxid: string | null, recipientAddress: string, recipientAddressTag: string | null, refundAddress: string | null, refundAddressTag: string | null, refundAddressSetAt: string | null, payoutTxid: string | null, id: string, shortId: string, status: OrderStatus, createdAt: string, updatedAt: string, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, rateType: RateType, amountFromExpected: string, amountToExpected: string, amountFromActual: string | null, amountToActual: string | null, partner: { orderPage: boolean, id: string, name: string }, hold: { since: string, reason: string } | null, terms: { rate: string, feeRate: string, serviceFee: string, networkFee: string, minAmount: string | null, maxAmount: string | null }, events: Array<{ seq: number, at: string, fromStatus: OrderStatus | null, toStatus: OrderStatus, cause: OrderCause, actor: string, detail: string | null }>, questions: Array<{ seq: number, reason: string, amount: string, amountFrom: string, askedAt: string, deadline: string, outcome: string | null, endedAt: string | null, actor: string | null, amountTo: string | null }>, deposits: Array<{ id: string, txid: string, explorerUrl: string | null, amount: string, coin: string, network: string, address: string, state: DepositState, height: number | null, seenAt: string, minedAt: string | null, creditedAt: string | null, confirmationsRequired: number, problem: DepositProblem | null }>, trade: { venue: string, state: TradeState, amountFrom: string, amountTo: string, minBought: string, bought: string | null, serviceFee: string, networkFee: string, createdAt: string, settledAt: string | null, tries: number, problem: string | null } | null, payments: Array<{ id: string, explorerUrl: string | null, kind: PaymentKind, leg: PaymentLeg, amount: string, coin: string, network: string, address: string, tag: string | null, state: PaymentState, problem: string | null, problemSince: string | null, createdAt: string, sentAt: string | null, endedAt: string | null, feeCharged: string, attempts: Array<{ attempt: number, txid: string | null, fee: string, expiresAtHeight: number | null, expiresAt: string | null, sentAt: string | null, minedHeight: number | null, deadAt: string | null, deadWhy: string | null }> }>, notes: Array<{ id: string, at: string, text: string, author: { id: string, email: string } }>, actions?: Array<{ id: string, action: OrderActionKind, state: OrderActionState, reason: string, address: string | null, tag: string | null, price: string | null, proposedAt: string, decidedAt: string | null, proposedBy: { id: string, email: string }, decidedBy: { id: string, email: string } | null }>, ledgerLines?: Array<{ at: string, kind: string, account: LedgerAccount, venue: string | null, coin: string, network: string, amount: string }> } };
+export type OrderQuery = { order: { hasPageLink: boolean, expiresAt: string, nextActionAt: string | null, depositAddress: string, depositAddressTag: string | null, paymentUri: string | null, depositConfirmations: number | null, depositConfirmationsRequired: number, depositTxid: string | null, recipientAddress: string, recipientAddressTag: string | null, refundAddress: string | null, refundAddressTag: string | null, refundAddressSetAt: string | null, payoutTxid: string | null, id: string, shortId: string, status: OrderStatus, createdAt: string, updatedAt: string, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, rateType: RateType, amountFromExpected: string, amountToExpected: string, amountFromActual: string | null, amountToActual: string | null, partner: { orderPage: boolean, id: string, name: string }, hold: { since: string, reason: string } | null, terms: { rate: string, feeRate: string, serviceFee: string, networkFee: string, minAmount: string | null, maxAmount: string | null }, events: Array<{ seq: number, at: string, fromStatus: OrderStatus | null, toStatus: OrderStatus, cause: OrderCause, actor: string, detail: string | null }>, questions: Array<{ seq: number, reason: string, amount: string, amountFrom: string, askedAt: string, deadline: string, outcome: string | null, endedAt: string | null, actor: string | null, amountTo: string | null }>, deposits: Array<{ id: string, txid: string, explorerUrl: string | null, amount: string, coin: string, network: string, address: string, state: DepositState, height: number | null, seenAt: string, minedAt: string | null, creditedAt: string | null, confirmationsRequired: number, problem: DepositProblem | null }>, trade: { venue: string, state: TradeState, amountFrom: string, amountTo: string, minBought: string, bought: string | null, serviceFee: string, networkFee: string, createdAt: string, settledAt: string | null, tries: number, problem: string | null } | null, payments: Array<{ id: string, explorerUrl: string | null, kind: PaymentKind, leg: PaymentLeg, amount: string, coin: string, network: string, address: string, tag: string | null, state: PaymentState, problem: string | null, problemSince: string | null, createdAt: string, sentAt: string | null, endedAt: string | null, feeCharged: string, attempts: Array<{ attempt: number, txid: string | null, fee: string, expiresAtHeight: number | null, expiresAt: string | null, sentAt: string | null, minedHeight: number | null, deadAt: string | null, deadWhy: string | null }> }>, notes: Array<{ id: string, at: string, text: string, author: { id: string, email: string } }>, actions?: Array<{ id: string, action: OrderActionKind, state: OrderActionState, reason: string, address: string | null, tag: string | null, price: string | null, proposedAt: string, approvableFrom: string | null, decidedAt: string | null, proposedBy: { id: string, email: string }, decidedBy: { id: string, email: string } | null }>, ledgerLines?: Array<{ at: string, kind: string, account: LedgerAccount, venue: string | null, coin: string, network: string, amount: string }> } };
 
 export type SessionsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -870,7 +958,7 @@ export type EndSessionMutation = { sessionEnd: { id: string } };
 export type DecidedProposalsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type DecidedProposalsQuery = { decidedProposals: Array<{ id: string, action: OrderActionKind, state: OrderActionState, reason: string, decidedAt: string | null, venue: string | null, movementKind: VenueMovementKind | null, reference: string | null, coin: string | null, amount: string | null, class: VenueClass | null, proposedBy: { id: string, email: string }, decidedBy: { id: string, email: string } | null, order: { id: string, shortId: string, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string } | null, deposit: { id: string, amount: string, coin: string, network: string } | null, hold: { id: string, coin: string | null, network: string | null } | null }> };
+export type DecidedProposalsQuery = { decidedProposals: Array<{ id: string, action: OrderActionKind, state: OrderActionState, reason: string, decidedAt: string | null, venue: string | null, movementKind: VenueMovementKind | null, reference: string | null, coin: string | null, amount: string | null, class: VenueClass | null, network: string | null, oldIsLost: boolean, month: string | null, proposedBy: { id: string, email: string }, decidedBy: { id: string, email: string } | null, order: { id: string, shortId: string, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string } | null, deposit: { id: string, amount: string, coin: string, network: string } | null, hold: { id: string, coin: string | null, network: string | null } | null, partner: { id: string, name: string } | null }> };
 
 export type VenueSubjectFragment = { venue: string | null, movementKind: VenueMovementKind | null, reference: string | null, coin: string | null, amount: string | null, class: VenueClass | null };
 
@@ -882,10 +970,12 @@ export type UnassignedDepositsQueryVariables = Exact<{
 
 export type UnassignedDepositsQuery = { unassignedDeposits: { edges: Array<{ node: { id: string, amount: string, coin: string, network: string, txid: string, tag: string | null, state: DepositState, problem: DepositProblem | null, seenAt: string } }>, pageInfo: { hasNextPage: boolean } } };
 
+export type CommissionSubjectFragment = { coin: string | null, network: string | null, amount: string | null, oldIsLost: boolean, month: string | null, partner: { id: string, name: string } | null };
+
 export type ProposalsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ProposalsQuery = { proposals: Array<{ id: string, action: OrderActionKind, state: OrderActionState, reason: string, evidence: string | null, address: string | null, tag: string | null, price: string | null, proposedAt: string, venue: string | null, movementKind: VenueMovementKind | null, reference: string | null, coin: string | null, amount: string | null, class: VenueClass | null, proposedBy: { id: string, email: string }, order: { id: string, shortId: string, status: OrderStatus, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, amountFromExpected: string, partner: { name: string } } | null, deposit: { id: string, amount: string, coin: string, network: string } | null, hold: { id: string, coin: string | null, network: string | null, cause: PayoutHoldCause, detail: string } | null }> };
+export type ProposalsQuery = { proposals: Array<{ id: string, action: OrderActionKind, state: OrderActionState, reason: string, evidence: string | null, address: string | null, tag: string | null, price: string | null, proposedAt: string, approvableFrom: string | null, venue: string | null, movementKind: VenueMovementKind | null, reference: string | null, coin: string | null, amount: string | null, class: VenueClass | null, network: string | null, oldIsLost: boolean, month: string | null, proposedBy: { id: string, email: string }, order: { id: string, shortId: string, status: OrderStatus, coinFrom: string, networkFrom: string, coinTo: string, networkTo: string, amountFromExpected: string, partner: { name: string } } | null, deposit: { id: string, amount: string, coin: string, network: string } | null, hold: { id: string, coin: string | null, network: string | null, cause: PayoutHoldCause, detail: string } | null, partner: { id: string, name: string } | null }> };
 
 export type PartnersQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -975,7 +1065,7 @@ export type AuditQuery = { auditLog: { edges: Array<{ cursor: string, node: { id
 export type StaffQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type StaffQuery = { staff: Array<{ id: string, email: string, role: StaffRole, hasToken: boolean, createdAt: string, approvesFrom: string | null, suspendedAt: string | null, revokedAt: string | null }>, staffChanges: Array<{ id: string, change: StaffChangeKind, state: OrderActionState, email: string | null, role: StaffRole | null, reason: string, proposedAt: string, proposedBy: { id: string, email: string }, member: { id: string, email: string } | null }> };
+export type StaffQuery = { staff: Array<{ id: string, email: string, role: StaffRole, hasToken: boolean, createdAt: string, approvesFrom: string | null, suspendedAt: string | null, revokedAt: string | null }>, staffChanges: Array<{ id: string, change: StaffChangeKind, state: OrderActionState, email: string | null, role: StaffRole | null, reason: string, proposedAt: string, approvableFrom: string | null, proposedBy: { id: string, email: string }, member: { id: string, email: string } | null }> };
 
 export type NoteOrderMutationVariables = Exact<{
   orderId: string | number;
@@ -1097,6 +1187,87 @@ export type ClassifyEntryMutationVariables = Exact<{
 
 export type ClassifyEntryMutation = { treasuryClassify: { id: string, state: OrderActionState } };
 
+export type CommissionMonthRowFragment = { id: string, month: string, coin: string, network: string, state: CommissionState, orders: number, due: string | null, problem: string | null, heldAt: string | null, holdReason: string | null, approvedAt: string | null, closedAt: string | null, paidAt: string | null, sha256: string | null, attempts: number, figures: Array<{ coin: string, network: string, opening: string, accrued: string, converted: string, corrected: string, paid: string, closing: string }>, payment: { id: string, state: PaymentState, amount: string, problem: string | null, explorerUrl: string | null, attempts: Array<{ txid: string | null }> } | null };
+
+export type CommissionsQueryVariables = Exact<{
+  month: string;
+  state?: Array<CommissionState> | CommissionState | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
+}>;
+
+
+export type CommissionsQuery = { commissions: { edges: Array<{ node: { id: string, month: string, coin: string, network: string, state: CommissionState, orders: number, due: string | null, problem: string | null, heldAt: string | null, holdReason: string | null, approvedAt: string | null, closedAt: string | null, paidAt: string | null, sha256: string | null, attempts: number, partner: { id: string, name: string, status: PartnerStatus }, figures: Array<{ coin: string, network: string, opening: string, accrued: string, converted: string, corrected: string, paid: string, closing: string }>, payment: { id: string, state: PaymentState, amount: string, problem: string | null, explorerUrl: string | null, attempts: Array<{ txid: string | null }> } | null } }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
+
+export type CommissionMonthsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type CommissionMonthsQuery = { commissionMonths: Array<{ month: string, coin: string, network: string, accrued: string, paid: string, priceUsd: string | null }> };
+
+export type PartnerCommissionQueryVariables = Exact<{
+  partnerId: string | number;
+}>;
+
+
+export type PartnerCommissionQuery = { partnerCommission: { partner: { id: string, name: string, status: PartnerStatus }, addresses: Array<{ id: string, coin: string, network: string, address: string, tag: string | null, oldIsLost: boolean, requestedBy: string | null, requestedAt: string, effectiveAt: string, tookEffectAt: string | null }>, months: Array<{ id: string, month: string, coin: string, network: string, state: CommissionState, orders: number, due: string | null, problem: string | null, heldAt: string | null, holdReason: string | null, approvedAt: string | null, closedAt: string | null, paidAt: string | null, sha256: string | null, attempts: number, figures: Array<{ coin: string, network: string, opening: string, accrued: string, converted: string, corrected: string, paid: string, closing: string }>, payment: { id: string, state: PaymentState, amount: string, problem: string | null, explorerUrl: string | null, attempts: Array<{ txid: string | null }> } | null }> } };
+
+export type CommissionEntriesQueryVariables = Exact<{
+  partnerId: string | number;
+  month: string;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
+}>;
+
+
+export type CommissionEntriesQuery = { partnerCommission: { month: { id: string, entries: { edges: Array<{ node: { id: string, at: string, kind: CommissionEntryKind, coin: string, network: string, amount: string, fromCoin: string | null, fromNetwork: string | null, fromAmount: string | null, fromPrice: string | null, price: string | null, corrects: string | null, reason: string | null, order: { shortId: string } | null, payment: { state: PaymentState } | null } }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } } } };
+
+export type HoldCommissionMutationVariables = Exact<{
+  partnerId: string | number;
+  month: string;
+  reason: string;
+}>;
+
+
+export type HoldCommissionMutation = { commissionHold: { id: string, state: OrderActionState } };
+
+export type ReleaseCommissionMutationVariables = Exact<{
+  partnerId: string | number;
+  month: string;
+  reason: string;
+}>;
+
+
+export type ReleaseCommissionMutation = { commissionRelease: { id: string, state: OrderActionState } };
+
+export type PayCommissionMutationVariables = Exact<{
+  partnerId: string | number;
+  month: string;
+  reason: string;
+}>;
+
+
+export type PayCommissionMutation = { commissionPay: { id: string, state: OrderActionState } };
+
+export type CorrectCommissionMutationVariables = Exact<{
+  input: CommissionCorrection;
+  reason: string;
+}>;
+
+
+export type CorrectCommissionMutation = { commissionCorrect: { id: string, state: OrderActionState } };
+
+export type SetCommissionAddressMutationVariables = Exact<{
+  input: CommissionAddressRequest;
+  reason: string;
+}>;
+
+
+export type SetCommissionAddressMutation = { commissionAddressSet: { id: string, state: OrderActionState } };
+
 export type SwitchCurrencyMutationVariables = Exact<{
   coin: string;
   network: string;
@@ -1142,24 +1313,6 @@ export type CreatePartnerMutationVariables = Exact<{
 
 export type CreatePartnerMutation = { partnerCreate: { id: string } };
 
-export type RenamePartnerMutationVariables = Exact<{
-  id: string | number;
-  name: string;
-  reason: string;
-}>;
-
-
-export type RenamePartnerMutation = { partnerRename: { id: string } };
-
-export type SetPartnerStatusMutationVariables = Exact<{
-  id: string | number;
-  status: PartnerStatus;
-  reason: string;
-}>;
-
-
-export type SetPartnerStatusMutation = { partnerStatus: { id: string } };
-
 export type IssueKeyMutationVariables = Exact<{
   partnerId: string | number;
   key?: KeyInput | null | undefined;
@@ -1194,33 +1347,6 @@ export type RevokeKeyMutationVariables = Exact<{
 
 
 export type RevokeKeyMutation = { keyRevoke: { keyId: string } };
-
-export type SetPricingMutationVariables = Exact<{
-  id: string | number;
-  pricing: PricingInput;
-  reason: string;
-}>;
-
-
-export type SetPricingMutation = { partnerPricing: { id: string } };
-
-export type SetLimitsMutationVariables = Exact<{
-  id: string | number;
-  limits: LimitsInput;
-  reason: string;
-}>;
-
-
-export type SetLimitsMutation = { partnerLimits: { id: string } };
-
-export type RequireSignatureMutationVariables = Exact<{
-  id: string | number;
-  required: boolean;
-  reason: string;
-}>;
-
-
-export type RequireSignatureMutation = { partnerSignature: { id: string } };
 
 export type InviteMemberMutationVariables = Exact<{
   partnerId: string | number;
@@ -1264,24 +1390,14 @@ export type RevokeOrderPageMutationVariables = Exact<{
 
 export type RevokeOrderPageMutation = { orderPageRevoke: { id: string } };
 
-export type SetPublicStatusMutationVariables = Exact<{
+export type ChangePartnerMutationVariables = Exact<{
   id: string | number;
-  enabled: boolean;
+  changes: PartnerChangesInput;
   reason: string;
 }>;
 
 
-export type SetPublicStatusMutation = { partnerPublicStatus: { id: string } };
-
-export type SetOrderPageMutationVariables = Exact<{
-  id: string | number;
-  enabled: boolean;
-  displayName?: string | null | undefined;
-  reason: string;
-}>;
-
-
-export type SetOrderPageMutation = { partnerOrderPage: { id: string } };
+export type ChangePartnerMutation = { partnerChange: { id: string } };
 
 export type CreateWebhookMutationVariables = Exact<{
   partnerId: string | number;
@@ -1511,6 +1627,19 @@ export const VenueSubjectFragmentDoc = new TypedDocumentString(`
   class
 }
     `, {"fragmentName":"VenueSubject"}) as unknown as TypedDocumentString<VenueSubjectFragment, unknown>;
+export const CommissionSubjectFragmentDoc = new TypedDocumentString(`
+    fragment CommissionSubject on OrderAction {
+  coin
+  network
+  amount
+  oldIsLost
+  month
+  partner {
+    id
+    name
+  }
+}
+    `, {"fragmentName":"CommissionSubject"}) as unknown as TypedDocumentString<CommissionSubjectFragment, unknown>;
 export const MovementPageFragmentDoc = new TypedDocumentString(`
     fragment MovementPage on VenueMovementConnection {
   edges {
@@ -1575,6 +1704,45 @@ export const TransferPageFragmentDoc = new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"TransferPage"}) as unknown as TypedDocumentString<TransferPageFragment, unknown>;
+export const CommissionMonthRowFragmentDoc = new TypedDocumentString(`
+    fragment CommissionMonthRow on CommissionMonth {
+  id
+  month
+  coin
+  network
+  state
+  orders
+  due
+  problem
+  heldAt
+  holdReason
+  approvedAt
+  closedAt
+  paidAt
+  sha256
+  attempts
+  figures {
+    coin
+    network
+    opening
+    accrued
+    converted
+    corrected
+    paid
+    closing
+  }
+  payment {
+    id
+    state
+    amount
+    problem
+    explorerUrl
+    attempts {
+      txid
+    }
+  }
+}
+    `, {"fragmentName":"CommissionMonthRow"}) as unknown as TypedDocumentString<CommissionMonthRowFragment, unknown>;
 export const MeDocument = new TypedDocumentString(`
     query Me {
   me {
@@ -2092,6 +2260,7 @@ export const OrderDocument = new TypedDocumentString(`
       tag
       price
       proposedAt
+      approvableFrom
       proposedBy {
         id
         email
@@ -2191,6 +2360,7 @@ export const DecidedProposalsDocument = new TypedDocumentString(`
       network
     }
     ...VenueSubject
+    ...CommissionSubject
   }
 }
     fragment VenueSubject on OrderAction {
@@ -2200,6 +2370,17 @@ export const DecidedProposalsDocument = new TypedDocumentString(`
   coin
   amount
   class
+}
+fragment CommissionSubject on OrderAction {
+  coin
+  network
+  amount
+  oldIsLost
+  month
+  partner {
+    id
+    name
+  }
 }`) as unknown as TypedDocumentString<DecidedProposalsQuery, DecidedProposalsQueryVariables>;
 export const UnassignedDepositsDocument = new TypedDocumentString(`
     query UnassignedDeposits($txid: String, $withSmall: Boolean!) {
@@ -2235,6 +2416,7 @@ export const ProposalsDocument = new TypedDocumentString(`
     tag
     price
     proposedAt
+    approvableFrom
     proposedBy {
       id
       email
@@ -2266,6 +2448,7 @@ export const ProposalsDocument = new TypedDocumentString(`
       detail
     }
     ...VenueSubject
+    ...CommissionSubject
   }
 }
     fragment VenueSubject on OrderAction {
@@ -2275,6 +2458,17 @@ export const ProposalsDocument = new TypedDocumentString(`
   coin
   amount
   class
+}
+fragment CommissionSubject on OrderAction {
+  coin
+  network
+  amount
+  oldIsLost
+  month
+  partner {
+    id
+    name
+  }
 }`) as unknown as TypedDocumentString<ProposalsQuery, ProposalsQueryVariables>;
 export const PartnersDocument = new TypedDocumentString(`
     query Partners($first: Int, $after: String, $last: Int, $before: String, $search: String, $status: PartnerStatus) {
@@ -2764,6 +2958,7 @@ export const StaffDocument = new TypedDocumentString(`
     role
     reason
     proposedAt
+    approvableFrom
     proposedBy {
       id
       email
@@ -2893,6 +3088,225 @@ export const ClassifyEntryDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<ClassifyEntryMutation, ClassifyEntryMutationVariables>;
+export const CommissionsDocument = new TypedDocumentString(`
+    query Commissions($month: String!, $state: [CommissionState!], $first: Int, $after: String, $last: Int, $before: String) {
+  commissions(
+    month: $month
+    state: $state
+    first: $first
+    after: $after
+    last: $last
+    before: $before
+  ) {
+    edges {
+      node {
+        ...CommissionMonthRow
+        partner {
+          id
+          name
+          status
+        }
+      }
+    }
+    pageInfo {
+      hasNextPage
+      hasPreviousPage
+      startCursor
+      endCursor
+    }
+  }
+}
+    fragment CommissionMonthRow on CommissionMonth {
+  id
+  month
+  coin
+  network
+  state
+  orders
+  due
+  problem
+  heldAt
+  holdReason
+  approvedAt
+  closedAt
+  paidAt
+  sha256
+  attempts
+  figures {
+    coin
+    network
+    opening
+    accrued
+    converted
+    corrected
+    paid
+    closing
+  }
+  payment {
+    id
+    state
+    amount
+    problem
+    explorerUrl
+    attempts {
+      txid
+    }
+  }
+}`) as unknown as TypedDocumentString<CommissionsQuery, CommissionsQueryVariables>;
+export const CommissionMonthsDocument = new TypedDocumentString(`
+    query CommissionMonths {
+  commissionMonths(limit: 24) {
+    month
+    coin
+    network
+    accrued
+    paid
+    priceUsd
+  }
+}
+    `) as unknown as TypedDocumentString<CommissionMonthsQuery, CommissionMonthsQueryVariables>;
+export const PartnerCommissionDocument = new TypedDocumentString(`
+    query PartnerCommission($partnerId: ID!) {
+  partnerCommission(partnerId: $partnerId) {
+    partner {
+      id
+      name
+      status
+    }
+    addresses {
+      id
+      coin
+      network
+      address
+      tag
+      oldIsLost
+      requestedBy
+      requestedAt
+      effectiveAt
+      tookEffectAt
+    }
+    months(limit: 24) {
+      ...CommissionMonthRow
+    }
+  }
+}
+    fragment CommissionMonthRow on CommissionMonth {
+  id
+  month
+  coin
+  network
+  state
+  orders
+  due
+  problem
+  heldAt
+  holdReason
+  approvedAt
+  closedAt
+  paidAt
+  sha256
+  attempts
+  figures {
+    coin
+    network
+    opening
+    accrued
+    converted
+    corrected
+    paid
+    closing
+  }
+  payment {
+    id
+    state
+    amount
+    problem
+    explorerUrl
+    attempts {
+      txid
+    }
+  }
+}`) as unknown as TypedDocumentString<PartnerCommissionQuery, PartnerCommissionQueryVariables>;
+export const CommissionEntriesDocument = new TypedDocumentString(`
+    query CommissionEntries($partnerId: ID!, $month: String!, $first: Int, $after: String, $last: Int, $before: String) {
+  partnerCommission(partnerId: $partnerId) {
+    month(month: $month) {
+      id
+      entries(first: $first, after: $after, last: $last, before: $before) {
+        edges {
+          node {
+            id
+            at
+            kind
+            coin
+            network
+            amount
+            fromCoin
+            fromNetwork
+            fromAmount
+            fromPrice
+            price
+            corrects
+            reason
+            order {
+              shortId
+            }
+            payment {
+              state
+            }
+          }
+        }
+        pageInfo {
+          hasNextPage
+          hasPreviousPage
+          startCursor
+          endCursor
+        }
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<CommissionEntriesQuery, CommissionEntriesQueryVariables>;
+export const HoldCommissionDocument = new TypedDocumentString(`
+    mutation HoldCommission($partnerId: ID!, $month: String!, $reason: String!) {
+  commissionHold(partnerId: $partnerId, month: $month, reason: $reason) {
+    id
+    state
+  }
+}
+    `) as unknown as TypedDocumentString<HoldCommissionMutation, HoldCommissionMutationVariables>;
+export const ReleaseCommissionDocument = new TypedDocumentString(`
+    mutation ReleaseCommission($partnerId: ID!, $month: String!, $reason: String!) {
+  commissionRelease(partnerId: $partnerId, month: $month, reason: $reason) {
+    id
+    state
+  }
+}
+    `) as unknown as TypedDocumentString<ReleaseCommissionMutation, ReleaseCommissionMutationVariables>;
+export const PayCommissionDocument = new TypedDocumentString(`
+    mutation PayCommission($partnerId: ID!, $month: String!, $reason: String!) {
+  commissionPay(partnerId: $partnerId, month: $month, reason: $reason) {
+    id
+    state
+  }
+}
+    `) as unknown as TypedDocumentString<PayCommissionMutation, PayCommissionMutationVariables>;
+export const CorrectCommissionDocument = new TypedDocumentString(`
+    mutation CorrectCommission($input: CommissionCorrection!, $reason: String!) {
+  commissionCorrect(input: $input, reason: $reason) {
+    id
+    state
+  }
+}
+    `) as unknown as TypedDocumentString<CorrectCommissionMutation, CorrectCommissionMutationVariables>;
+export const SetCommissionAddressDocument = new TypedDocumentString(`
+    mutation SetCommissionAddress($input: CommissionAddressRequest!, $reason: String!) {
+  commissionAddressSet(input: $input, reason: $reason) {
+    id
+    state
+  }
+}
+    `) as unknown as TypedDocumentString<SetCommissionAddressMutation, SetCommissionAddressMutationVariables>;
 export const SwitchCurrencyDocument = new TypedDocumentString(`
     mutation SwitchCurrency($coin: String!, $network: String!, $switches: CurrencySwitchesInput!, $reason: String!) {
   currencySwitch(
@@ -2933,20 +3347,6 @@ export const CreatePartnerDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<CreatePartnerMutation, CreatePartnerMutationVariables>;
-export const RenamePartnerDocument = new TypedDocumentString(`
-    mutation RenamePartner($id: ID!, $name: String!, $reason: String!) {
-  partnerRename(id: $id, name: $name, reason: $reason) {
-    id
-  }
-}
-    `) as unknown as TypedDocumentString<RenamePartnerMutation, RenamePartnerMutationVariables>;
-export const SetPartnerStatusDocument = new TypedDocumentString(`
-    mutation SetPartnerStatus($id: ID!, $status: PartnerStatus!, $reason: String!) {
-  partnerStatus(id: $id, status: $status, reason: $reason) {
-    id
-  }
-}
-    `) as unknown as TypedDocumentString<SetPartnerStatusMutation, SetPartnerStatusMutationVariables>;
 export const IssueKeyDocument = new TypedDocumentString(`
     mutation IssueKey($partnerId: ID!, $key: KeyInput, $reason: String!) {
   keyIssue(partnerId: $partnerId, key: $key, reason: $reason) {
@@ -2977,27 +3377,6 @@ export const RevokeKeyDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<RevokeKeyMutation, RevokeKeyMutationVariables>;
-export const SetPricingDocument = new TypedDocumentString(`
-    mutation SetPricing($id: ID!, $pricing: PricingInput!, $reason: String!) {
-  partnerPricing(id: $id, pricing: $pricing, reason: $reason) {
-    id
-  }
-}
-    `) as unknown as TypedDocumentString<SetPricingMutation, SetPricingMutationVariables>;
-export const SetLimitsDocument = new TypedDocumentString(`
-    mutation SetLimits($id: ID!, $limits: LimitsInput!, $reason: String!) {
-  partnerLimits(id: $id, limits: $limits, reason: $reason) {
-    id
-  }
-}
-    `) as unknown as TypedDocumentString<SetLimitsMutation, SetLimitsMutationVariables>;
-export const RequireSignatureDocument = new TypedDocumentString(`
-    mutation RequireSignature($id: ID!, $required: Boolean!, $reason: String!) {
-  partnerSignature(id: $id, required: $required, reason: $reason) {
-    id
-  }
-}
-    `) as unknown as TypedDocumentString<RequireSignatureMutation, RequireSignatureMutationVariables>;
 export const InviteMemberDocument = new TypedDocumentString(`
     mutation InviteMember($partnerId: ID!, $name: String!, $role: MemberRole!, $reason: String!) {
   memberInvite(partnerId: $partnerId, name: $name, role: $role, reason: $reason) {
@@ -3033,25 +3412,13 @@ export const RevokeOrderPageDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<RevokeOrderPageMutation, RevokeOrderPageMutationVariables>;
-export const SetPublicStatusDocument = new TypedDocumentString(`
-    mutation SetPublicStatus($id: ID!, $enabled: Boolean!, $reason: String!) {
-  partnerPublicStatus(id: $id, enabled: $enabled, reason: $reason) {
+export const ChangePartnerDocument = new TypedDocumentString(`
+    mutation ChangePartner($id: ID!, $changes: PartnerChangesInput!, $reason: String!) {
+  partnerChange(id: $id, changes: $changes, reason: $reason) {
     id
   }
 }
-    `) as unknown as TypedDocumentString<SetPublicStatusMutation, SetPublicStatusMutationVariables>;
-export const SetOrderPageDocument = new TypedDocumentString(`
-    mutation SetOrderPage($id: ID!, $enabled: Boolean!, $displayName: String, $reason: String!) {
-  partnerOrderPage(
-    id: $id
-    enabled: $enabled
-    displayName: $displayName
-    reason: $reason
-  ) {
-    id
-  }
-}
-    `) as unknown as TypedDocumentString<SetOrderPageMutation, SetOrderPageMutationVariables>;
+    `) as unknown as TypedDocumentString<ChangePartnerMutation, ChangePartnerMutationVariables>;
 export const CreateWebhookDocument = new TypedDocumentString(`
     mutation CreateWebhook($partnerId: ID!, $endpoint: WebhookInput!, $reason: String!) {
   webhookCreate(partnerId: $partnerId, endpoint: $endpoint, reason: $reason) {

@@ -9,6 +9,7 @@ import { query } from '../api.ts';
 import { decisionsOf } from '../decide.tsx';
 import {
   AttentionDocument,
+  type CommissionSubjectFragment,
   DecidedProposalsDocument,
   type DecidedProposalsQuery,
   ProposalsDocument,
@@ -21,7 +22,8 @@ import { Actions, OrderLink, Pair } from '../shared.tsx';
 import { Unassigned } from '../unassigned.tsx';
 
 type Subject = Pick<DecidedProposalsQuery['decidedProposals'][number], 'order' | 'deposit' | 'hold'> &
-  VenueSubjectFragment;
+  VenueSubjectFragment &
+  CommissionSubjectFragment;
 
 const whose = [
   ['all', 'All'],
@@ -169,7 +171,10 @@ function Decided(): ReactNode {
   );
 }
 
-/** What a proposal is about: an order, a deposit without one, a hold of payouts, or the account at an exchange. */
+/**
+ * What a proposal is about: an order, a deposit without one, a hold of payouts, or the account at
+ * an exchange.
+ */
 function About({ of }: { of: Subject }): ReactNode {
   const { order, deposit, hold, venue } = of;
   if (order) {
@@ -181,7 +186,25 @@ function About({ of }: { of: Subject }): ReactNode {
   }
   if (deposit) return `Deposit of ${deposit.amount} ${deposit.coin}`;
   if (hold) return <Link to="/money">{assetOf(hold)}</Link>;
+  if (of.partner) {
+    return (
+      <>
+        <Link to="/commission/$id" params={{ id: of.partner.id }}>
+          {of.partner.name}
+        </Link>{' '}
+        <span className="muted">{commissionOf(of)}</span>
+      </>
+    );
+  }
   return venue ? <ExchangeLink>{entryOf(venue, of)}</ExchangeLink> : null;
+}
+
+/** The month of a partner, or the amount or asset that is decided. */
+function commissionOf({ month, amount, coin, network, oldIsLost }: CommissionSubjectFragment): string {
+  if (month) return month;
+  const asset = coin === network ? coin : `${coin} on ${network}`;
+  if (amount) return `${amount} ${asset}`;
+  return oldIsLost ? `${asset}, the present address is lost` : `${asset}`;
 }
 
 /** The account at an exchange, or its entry that is classified. */

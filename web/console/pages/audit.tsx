@@ -215,7 +215,7 @@ const places: Readonly<Record<string, '/money' | '/chains' | '/staff' | '/attent
   currency: '/catalogue',
 };
 
-/** The object by its name, with the way to its page and to all actions on it. The title says its id. */
+/** The object's name, with links to its page and to all actions on it. The title has its id. */
 function Target({ of: { target, object } }: { of: EntryView }): ReactNode {
   const at = target.indexOf(':');
   const kind = target.slice(0, Math.max(0, at));

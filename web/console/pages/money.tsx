@@ -330,7 +330,7 @@ function Comparison({ of }: { of: MoneyQuery['system']['reconciliation'] }): Rea
   );
 }
 
-/** Which bound a balance is beyond; null for neither. For the badge only, as numbers may cut digits. */
+/** Which bound a balance exceeds; null for neither. For the badge only: numbers may cut digits. */
 function sideOf({ balance, low, high }: MoneyQuery['system']['wallets'][number]): 'low' | 'high' | null {
   if (low !== null && Number(balance) < Number(low)) return 'low';
   return high !== null && Number(balance) > Number(high) ? 'high' : null;

@@ -64,7 +64,7 @@ function filterOf(search: Search): OrderFilter {
   };
 }
 
-/** Orders, newest first. Filters and cursors are in the address, so that Back and links restore them. */
+/** Orders, newest first. The address has filters and cursors, so Back and links restore them. */
 export function Orders(): ReactNode {
   const search = useSearch({ strict: false }) as Search;
   const navigate = useNavigate();

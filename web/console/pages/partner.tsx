@@ -9,19 +9,13 @@ import { Plot } from '../../ui/plot.tsx';
 import { query } from '../api.ts';
 import {
   ChangeKeyDocument,
+  ChangePartnerDocument,
   IssueKeyDocument,
   type KeyScope,
   PartnerDocument,
   type PartnerQuery,
-  RenamePartnerDocument,
-  RequireSignatureDocument,
   RevokeKeyDocument,
   RollKeyDocument,
-  SetLimitsDocument,
-  SetOrderPageDocument,
-  SetPartnerStatusDocument,
-  SetPricingDocument,
-  SetPublicStatusDocument,
 } from '../generated/graphql.ts';
 import { PartnerMembers } from '../partner-members.tsx';
 import { PartnerWebhooks } from '../partner-webhooks.tsx';
@@ -102,7 +96,8 @@ function Head({ partner }: { partner: PartnerView }): ReactNode {
             title: `Rename ${name}`,
             about: 'Staff and reports show the name.',
             fields: [{ name: 'name', label: 'Name', initial: name }],
-            run: ({ name: next = '', reason = '' }) => send(RenamePartnerDocument, { id, name: next, reason }),
+            run: ({ name: next = '', reason = '' }) =>
+              send(ChangePartnerDocument, { id, changes: { name: next }, reason }),
           },
           may('partners:write') && {
             name: isActive ? 'Block' : 'Unblock',
@@ -110,7 +105,7 @@ function Head({ partner }: { partner: PartnerView }): ReactNode {
             about: isActive ? 'Its requests are refused at once. Orders under way continue.' : 'Its keys work again.',
             isDangerous: isActive,
             run: ({ reason = '' }) =>
-              send(SetPartnerStatusDocument, { id, status: isActive ? 'INACTIVE' : 'ACTIVE', reason }),
+              send(ChangePartnerDocument, { id, changes: { status: isActive ? 'INACTIVE' : 'ACTIVE' }, reason }),
           },
         ]}
       />
@@ -159,7 +154,7 @@ function Usage({ partner: { usage } }: { partner: PartnerView }): ReactNode {
   );
 }
 
-/** The limits that a partner may have of its own: the input of each, its value, and what it bounds. */
+/** The limits that may be set for a partner: the input of each, its value, and what it bounds. */
 const limits = [
   ['requests', 'rateLimitPerMin', 'Requests a minute', ''],
   ['orders', 'ordersLimitPerMin', 'Orders a minute', ''],
@@ -195,10 +190,10 @@ function feesAction({ id, name, feeRateFloat, feeRateFixed }: PartnerView): Acti
       { name: 'fixed', label: 'On fixed orders', isOptional: true, initial: feeRateFixed ?? '' },
     ],
     run: ({ float = '', fixed = '', reason = '' }) =>
-      send(SetPricingDocument, {
+      send(ChangePartnerDocument, {
         id,
         reason,
-        pricing: { float: float.trim() || null, fixed: fixed.trim() || null },
+        changes: { pricing: { float: float.trim() || null, fixed: fixed.trim() || null } },
       }),
   };
 }
@@ -232,14 +227,11 @@ function limitsAction(partner: PartnerView): Action {
       // Only what was changed, so that a change of another member meanwhile stays.
       const changed = limits.filter(([input, member]) => given[input] !== partner[member]);
       const keeps = values.keepsFixedCaps === 'true';
-      return send(SetLimitsDocument, {
-        id,
-        reason,
-        limits: {
-          ...Object.fromEntries(changed.map(([input]) => [input, given[input]])),
-          ...(keeps === keepsFixedCaps ? {} : { keepsFixedCaps: keeps }),
-        },
-      });
+      const asked = {
+        ...Object.fromEntries(changed.map(([input]) => [input, given[input]])),
+        ...(keeps === keepsFixedCaps ? {} : { keepsFixedCaps: keeps }),
+      };
+      return send(ChangePartnerDocument, { id, reason, changes: { limits: asked } });
     },
   };
 }
@@ -287,7 +279,8 @@ function accessActions({ id, name, requireSignature, publicStatus, orderPage, di
         ? 'Its order requests are taken without a signature. A stolen key alone can then create orders.'
         : 'Its order requests without a valid X-Signature are refused at once. Agree on it with the partner first.',
       isDangerous: true,
-      run: ({ reason = '' }) => send(RequireSignatureDocument, { id, required: !requireSignature, reason }),
+      run: ({ reason = '' }) =>
+        send(ChangePartnerDocument, { id, changes: { requireSignature: !requireSignature }, reason }),
     },
     {
       name: publicStatus ? 'Close public status' : 'Open public status',
@@ -296,7 +289,7 @@ function accessActions({ id, name, requireSignature, publicStatus, orderPage, di
         ? 'The status of its orders needs a key again.'
         : 'Everyone who knows the id of one of its orders can read the status of that order without a key.',
       isDangerous: !publicStatus,
-      run: ({ reason = '' }) => send(SetPublicStatusDocument, { id, enabled: !publicStatus, reason }),
+      run: ({ reason = '' }) => send(ChangePartnerDocument, { id, changes: { publicStatus: !publicStatus }, reason }),
     },
     {
       name: 'Order page',
@@ -319,7 +312,11 @@ function accessActions({ id, name, requireSignature, publicStatus, orderPage, di
         },
       ],
       run: ({ enabled = '', displayName: shown = '', reason = '' }) =>
-        send(SetOrderPageDocument, { id, enabled: enabled === 'true', displayName: shown.trim() || null, reason }),
+        send(ChangePartnerDocument, {
+          id,
+          changes: { orderPage: enabled === 'true', ...(shown.trim() && { displayName: shown.trim() }) },
+          reason,
+        }),
     },
   ];
 }

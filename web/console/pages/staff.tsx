@@ -98,7 +98,7 @@ function Changes({ changes }: { changes: StaffQuery['staffChanges'] }): ReactNod
   return (
     <Card title="Waiting for a second admin" flush>
       <ul className="queue">
-        {changes.map(({ id, change, email, member, role, reason, proposedBy, proposedAt }) => (
+        {changes.map(({ id, change, email, member, role, reason, proposedBy, proposedAt, approvableFrom }) => (
           <li key={id}>
             <span className="kind">
               <Badge tone="warn">{words(change)}</Badge>
@@ -113,7 +113,7 @@ function Changes({ changes }: { changes: StaffQuery['staffChanges'] }): ReactNod
               </span>
             </span>
             <span className="row tight">
-              <Actions small of={may('staff:write') ? changeActions(id, proposedBy.id === own) : []} />
+              <Actions small of={may('staff:write') ? changeActions(id, proposedBy.id === own, approvableFrom) : []} />
             </span>
           </li>
         ))}
@@ -122,11 +122,12 @@ function Changes({ changes }: { changes: StaffQuery['staffChanges'] }): ReactNod
   );
 }
 
-function changeActions(id: string, isOwn: boolean): readonly Action[] {
+function changeActions(id: string, isOwn: boolean, notBefore: string | null): readonly Action[] {
   const approve: Action<{ staffChangeApprove: Outcome }> = {
     name: 'Approve',
     icon: 'check',
     title: 'Approve the change',
+    notBefore,
     about: 'It is carried out at once.',
     run: ({ reason = '' }) => send(ApproveStaffChangeDocument, { id, reason }),
     shown: ({ staffChangeApprove }) => outcomeShown(staffChangeApprove),

@@ -23,7 +23,7 @@ export interface AuditedResult<Result> {
 }
 
 /** An action on a partner's account, as the partner sees it. */
-export interface PartnerAuditEntry {
+interface PartnerAuditEntry {
   readonly id: string;
   readonly at: Date;
   /** A member's name. Null for staff, as a member may have any name. */

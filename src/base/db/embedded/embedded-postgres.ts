@@ -23,7 +23,7 @@ import { type PostgresServerOptions, startPostgresServer } from './postgres-serv
  * How to connect; `url` says the same. `host` is a folder: the server listens on a Unix socket in
  * it and nowhere else.
  */
-export interface EmbeddedPostgresConnection {
+interface EmbeddedPostgresConnection {
   readonly host: string;
   readonly port: number;
   readonly user: string;
@@ -45,7 +45,7 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>;
 }
 
-export interface EmbeddedPostgresOptions extends PostgresServerOptions {
+interface EmbeddedPostgresOptions extends PostgresServerOptions {
   readonly dataDir: string;
   /** Created when missing; 'gateway' by default. */
   readonly database?: string;

@@ -5,8 +5,9 @@ import { chmod, chown, lchown, mkdir, open, readdir, readFile, rename, rm, stat 
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { errorCode, ignoreMissing } from '../error-code.ts';
+import { SessionClient } from '../session-client.ts';
 import { hasName, otherDatabase, type PostgresLauncher } from './postgres-launcher.ts';
 import { processCommand, processGone, processStart } from './process-start.ts';
 
@@ -158,13 +159,12 @@ export interface ClusterAccess {
 
 /** Connects to the maintenance database, outside any pool. */
 export async function connectToCluster({ host, password }: ClusterAccess): Promise<Client> {
-  const client = new Client({
+  const client = new SessionClient({
     host,
     password,
     port: socketPort,
     user: superuser,
     database: 'postgres',
-    ssl: false,
     application_name: 'gateway owner',
     connectionTimeoutMillis: 10_000,
   });

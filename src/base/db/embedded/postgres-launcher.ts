@@ -30,7 +30,7 @@ const environment = {
   TZ: 'UTC',
 };
 
-export interface ClusterOwner {
+interface ClusterOwner {
   readonly uid: number;
   readonly gid: number;
 }
@@ -49,7 +49,7 @@ export interface PostgresLauncher {
   spawn(program: 'initdb' | 'postgres', args: readonly string[]): ChildProcessByStdio<null, null, Readable>;
 }
 
-/** One way to start a program: the words that stand before it on the command line. */
+/** One way to start a program: the words that precede it on the command line. */
 interface Way {
   readonly prefix: readonly string[];
   readonly options: SpawnOptions;
@@ -141,7 +141,7 @@ function waysToRun(owner: ClusterOwner | null): Way[] {
 
 function launch(way: Way, isInitdb: boolean, program: readonly string[]) {
   // initdb looks its user up in /etc/passwd and fails without an entry, as for the random user of
-  // some containers. In a user namespace of its own, that user maps to the overflow user, which has
+  // some containers. In a separate user namespace, that user maps to the overflow user, which has
   // an entry.
   const nameless = isInitdb && !way.options.uid && process.geteuid?.() !== 0 && !hasName();
   const [command = '', ...rest] = [...(nameless ? ['unshare', '--user'] : []), ...way.prefix, ...program];
@@ -149,7 +149,7 @@ function launch(way: Way, isInitdb: boolean, program: readonly string[]) {
     ...way.options,
     cwd: '/',
     env: environment,
-    // A session of its own: Ctrl-C in a terminal then reaches the gateway alone, which stops
+    // A separate session: Ctrl-C in a terminal then reaches the gateway alone, which stops
     // PostgreSQL last.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -17,7 +17,7 @@ export interface PostgresServerOptions {
 }
 
 /** A running server process. */
-export interface PostgresServer {
+interface PostgresServer {
   /** Resolves with how the server ended, at any time. */
   readonly ended: Promise<string>;
   readonly lastLines: () => string;

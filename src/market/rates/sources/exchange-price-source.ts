@@ -8,7 +8,7 @@ import { type ExchangePrice, type MedianRules, medianPrice } from '../price-medi
 import type { CoinDepth, PriceSource, SourcePrice } from '../price-source.ts';
 import type { VenueDepth } from './venue-depth.ts';
 
-export interface ExchangePriceSourceOptions {
+interface ExchangePriceSourceOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly process: Pick<ExchangeProcess, 'ask'>;

@@ -13,7 +13,7 @@ const tickSec = 5;
 const amplitudeBasisPoints = 4;
 
 /** Prices set by command, by coin. They do not move. */
-export type PriceOverrides = () => Promise<ReadonlyMap<string, string>>;
+type PriceOverrides = () => Promise<ReadonlyMap<string, string>>;
 
 const noOverrides: PriceOverrides = async () => new Map();
 

@@ -6,7 +6,7 @@ import type { ExchangeProcess } from '../../../exchanges/exchange-process.ts';
 import { checkedMarket } from '../../../exchanges/trading-account.ts';
 import type { CoinDepth } from '../price-source.ts';
 
-export interface VenueDepthOptions {
+interface VenueDepthOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly process: Pick<ExchangeProcess, 'ask'>;

@@ -70,7 +70,7 @@ export class Broadcast<Item> {
     for (const { wake } of this.#subscribers) wake();
   }
 
-  /** A loop of its own and no `repeat`: it ends with the last subscriber. */
+  /** A separate loop and no `repeat`: it ends with the last subscriber. */
   async #run(): Promise<void> {
     this.#isRunning = true;
     let news: (() => Promise<Item[]>) | null = null;

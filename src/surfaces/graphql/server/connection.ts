@@ -1,4 +1,5 @@
 import { ArgsType, Field, Int, ObjectType } from 'type-graphql';
+import { validate as isUuid } from 'uuid';
 import { AppError } from '../../../base/errors.ts';
 
 export const defaultPage = 20;
@@ -39,7 +40,7 @@ export class PageArgs {
 }
 
 /** One page of a list, forwards or backwards. */
-export interface Page {
+interface Page {
   readonly backwards: boolean;
   readonly size: number;
   /** The row after which the page begins, in its direction. */
@@ -60,6 +61,15 @@ export function pageOf({ first, after, last, before }: PageArgs): Page {
     throw new AppError('invalid_value', `${backwards ? 'last' : 'first'} is a whole number from 1 to ${largestPage}`);
   }
   return { backwards, size, cursor: (backwards ? before : after) ?? null };
+}
+
+/** A page of a list whose cursors are UUIDs. @throws AppError invalid_value */
+export function uuidPageOf(args: PageArgs): Page {
+  const page = pageOf(args);
+  if (page.cursor !== null && !isUuid(page.cursor)) {
+    throw new AppError('invalid_value', `'${page.cursor.slice(0, 40)}' is no cursor of this list`);
+  }
+  return page;
 }
 
 /** A page of a list whose rows are their own cursors, or name them. */

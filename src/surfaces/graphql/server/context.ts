@@ -12,7 +12,7 @@ import type { LiveFeed } from './live-feed.ts';
 import { createLoaders, type Loaders, usageDays } from './loaders.ts';
 
 /** The caller and the request of an operation. */
-export interface StaffRequest {
+interface StaffRequest {
   readonly caller: StaffCaller;
   readonly requestId: string;
   /** Network of the client, for the audit log. */
@@ -22,7 +22,7 @@ export interface StaffRequest {
 /** The sources that operations read. */
 export interface StaffSources {
   /**
-   * Has a short statement timeout and connections of its own, so that no query of staff slows a
+   * Has a short statement timeout and separate connections, so that no query of staff slows a
    * partner down.
    */
   readonly orm: MikroORM;
@@ -76,13 +76,13 @@ export class GraphqlContext {
   }
 
   private newLoaders(): Loaders {
-    return createLoaders(
-      this.em,
-      (ids) => this.orders.entities(staffScope, this.em, ids),
-      (ids) => this.usage(ids),
-      () => this.sources.clock.now(),
-      (ids) => this.exposures(ids),
-    );
+    return createLoaders({
+      em: this.em,
+      now: () => this.sources.clock.now(),
+      ordersOf: (ids) => this.orders.entities(staffScope, this.em, ids),
+      usageOf: (ids) => this.usage(ids),
+      exposuresOf: (ids) => this.exposures(ids),
+    });
   }
 
   private async exposures(ids: readonly string[]): Promise<Exposure[]> {

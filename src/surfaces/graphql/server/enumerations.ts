@@ -71,6 +71,7 @@ export const PaymentKindEnum = enumOf<Payment['kind']>('PaymentKind', 'What a pa
   sweep: 'Coins of deposit addresses on their way to the hot wallet.',
   gas: 'Coins for the network fee of an address that is swept.',
   setup: 'It prepares the hot wallet for payments and pays no one.',
+  commission: 'What a partner has earned in a month.',
 });
 
 export const PaymentLegEnum = enumOf<Payment['leg']>('PaymentLeg', 'Which part of a deposit a payment settles.', {
@@ -106,6 +107,7 @@ export const KeyScopeEnum = enumOf<KeyScopeName>('KeyScope', 'Permission of a ke
   orders_manage: 'Change orders: cancel, set the refund address, answer questions, write metadata.',
   webhooks_manage: 'Manage webhook endpoints.',
   sandbox: 'Force events and outcomes, in a sandbox only.',
+  reports_read: 'Read commission, statements and completed orders.',
 });
 type NameOf<Scope> = Scope extends `${infer Noun}:${infer Verb}` ? `${Noun}_${Verb}` : Scope;
 /** The names of the scopes in GraphQL, from the scopes themselves. */
@@ -159,6 +161,11 @@ export const StaffActionEnum = enumOf<StaffActionName>('OrderActionKind', 'Kind 
   venue_opening: 'Take the balances of the account at an exchange into the books.',
   venue_classify: 'Say what an entry of an exchange is that the gateway did not make.',
   assign_deposit: 'Give a deposit without an order to an order, as if it had come with its tag.',
+  commission_hold: "Hold the payment of a partner's month.",
+  commission_release: 'End such a hold.',
+  commission_correct: "Add to a partner's commission, or take from it.",
+  commission_pay: 'Pay a month of a partner now, also below the minimum.',
+  commission_address: "Set the address of a partner's commission, which takes effect after 72 hours.",
 });
 
 export const MovementKindEnum = enumOf<VenueMovement['kind']>(

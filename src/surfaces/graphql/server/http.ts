@@ -35,7 +35,7 @@ export interface StaffAuthentication {
 const bodyLimit = '100kb';
 
 /**
- * Answers POST /graphql. A page that asks by itself sends the header X-Background, so that such
+ * Answers POST /graphql. A page that polls sends the header X-Background, so that such
  * requests do not extend the session.
  */
 export async function createHttpHandler(

@@ -1,7 +1,7 @@
 import { AppError } from '../../../base/errors.ts';
 
 /** Names of inputs by the names that a service has for them. */
-export type InputNames = Readonly<Record<string, string>>;
+type InputNames = Readonly<Record<string, string>>;
 
 /**
  * Runs the work of a mutation. Faults of its refusal get the names of the inputs that they are

@@ -40,7 +40,7 @@ const reported = {
   ],
 };
 
-/** Validation rules beside GraphQL's own. Introspection is not limited. */
+/** Validation rules in addition to GraphQL's own. Introspection is not limited. */
 export const validationRules: readonly ValidationRule[] = [
   maxDepthRule({ ...reported, n: operationLimits.depth, ignoreIntrospection: true }) as unknown as ValidationRule,
   maxAliasesRule({ ...reported, n: operationLimits.aliases, allowList: [] }) as unknown as ValidationRule,
@@ -51,6 +51,7 @@ export const validationRules: readonly ValidationRule[] = [
 const usualRows = 5;
 /** Assumed rows of longer lists. */
 const usualRowsOf: Readonly<Record<string, number>> = {
+  'CommissionMonth.figures': 10,
   'Query.partners': 200,
   'Query.proposals': 200,
   'Query.staff': 200,

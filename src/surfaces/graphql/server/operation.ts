@@ -1,8 +1,7 @@
 import { GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
 import type { StaffCaller } from '../../../accounts/staff/staff-authenticator.ts';
 import { AppError } from '../../../base/errors.ts';
-import { addressKeys } from '../../../base/limits/client-address.ts';
-import type { Limiter } from '../../../base/limits/limiter.ts';
+import { addressBuckets, type Limiter } from '../../../base/limits/limiter.ts';
 import { errorMembers, type Log } from '../../../base/log.ts';
 import type { StaffSources } from './context.ts';
 import { maskedError, refusalBehind } from './errors.ts';
@@ -14,6 +13,8 @@ export interface StaffApiOptions {
   readonly limiter: Limiter;
   readonly log: Log;
   readonly operationsPerMin: number;
+  /** WebSocket connections of a client address at a time. */
+  readonly socketsPerAddress: number;
 }
 
 /** Counts an operation of a member. @throws AppError rate_limited */
@@ -29,9 +30,9 @@ export async function countOperation(
   });
 }
 
-/** Counts a failed authentication of a host. @throws AppError rate_limited */
+/** Counts a failed authentication of an address. @throws AppError rate_limited */
 export async function countFailure({ limiter }: StaffApiOptions, address: string, perMin: number): Promise<void> {
-  const { allowed } = await limiter.consume({ bucket: 'signin', key: addressKeys(address).host, limit: perMin });
+  const { allowed } = await limiter.consume(...addressBuckets('signin', address, perMin));
   if (allowed) return;
   throw new AppError('rate_limited', 'too many failed sign-ins; retry in a minute', { retryAfterSec: 60 });
 }

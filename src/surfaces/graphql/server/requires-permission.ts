@@ -14,16 +14,18 @@ export function RequiresPermission(permission: Permission): MethodDecorator & Pr
   };
 }
 
+/** @throws AppError insufficient_role for a caller who lacks the permission. */
+export function requirePermission({ caller: { role } }: GraphqlContext, permission: Permission): void {
+  if (isPermitted(role, permission)) return;
+  throw new AppError(
+    'insufficient_role',
+    `this needs ${permission}: the role ${permissions[permission]} or above; yours is ${role}`,
+  );
+}
+
 /** Refuses a caller who is not signed in or lacks the permission. */
 export const checkPermission: AuthChecker<GraphqlContext, Permission> = ({ context }, needed) => {
-  for (const permission of needed) {
-    if (!isPermitted(context.caller.role, permission)) {
-      throw new AppError(
-        'insufficient_role',
-        `this needs ${permission}: the role ${permissions[permission]} or above; yours is ${context.caller.role}`,
-      );
-    }
-  }
+  for (const permission of needed) requirePermission(context, permission);
   return true;
 };
 

@@ -7,7 +7,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { StaffCaller } from '../../../accounts/staff/staff-authenticator.ts';
 import { AppError } from '../../../base/errors.ts';
-import { addressPrefix } from '../../../base/limits/client-address.ts';
+import { addressKeys, addressPrefix, blockFactor } from '../../../base/limits/client-address.ts';
 import { errorMembers } from '../../../base/log.ts';
 import { GraphqlContext } from './context.ts';
 import type { StaffAuthentication } from './http.ts';
@@ -39,7 +39,7 @@ export class SocketServer {
   readonly #options: StaffApiOptions;
   readonly #authentication: StaffAuthentication;
   readonly #sessions = new WeakMap<IncomingMessage, Session>();
-  /** Number of open connections, by member. */
+  /** Number of connections that are open or ask to be, by member and by client address. */
   readonly #connections = new Map<string, number>();
   readonly #server = new WebSocketServer({ noServer: true, maxPayload: largestMessage, handleProtocols });
   readonly #protocol: Disposable;
@@ -54,7 +54,7 @@ export class SocketServer {
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void {
     const { log } = this.#options;
     socket.on('error', () => socket.destroy());
-    this.#admit(req)
+    this.#admit(req, socket)
       .then((session) => {
         this.#sessions.set(req, session);
         this.#server.handleUpgrade(req, socket, head, (ws) => {
@@ -68,6 +68,8 @@ export class SocketServer {
       })
       .catch((error: unknown) => {
         const status = error instanceof AppError ? error.status : 503;
+        // The client may leave its side open, and the connection would count for ever.
+        socket.once('finish', () => socket.destroy());
         socket.end(`HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
       });
   }
@@ -108,9 +110,11 @@ export class SocketServer {
     );
   }
 
-  async #admit(req: IncomingMessage): Promise<Session> {
+  /** Counts the connection before anything is looked up for it, and until it is closed. */
+  async #admit(req: IncomingMessage, socket: Duplex): Promise<Session> {
     const authentication = this.#authentication;
     if (req.url?.split('?', 1)[0] !== path) throw new AppError('not_found', 'there is nothing at this path');
+    this.#countAddress(authentication.clientAddress(req), socket);
     // A browser opens a WebSocket to any host without asking first, and tells the page's origin. So
     // the origin is checked for every kind of caller.
     if (req.headers.origin !== undefined && !authentication.isSameOrigin(req)) {
@@ -124,10 +128,30 @@ export class SocketServer {
     if (caller.via === 'session' && !authentication.isSameOrigin(req)) {
       throw new AppError('foreign_origin', 'only pages of this gateway may connect');
     }
-    if ((this.#connections.get(caller.id) ?? 0) >= connectionsPerMember) {
-      throw new AppError('rate_limited', `a member has at most ${connectionsPerMember} connections`);
-    }
+    this.#count(`member ${caller.id}`, connectionsPerMember, 'a member', socket);
     return { caller, requestId: uuidv7(), ip: addressPrefix(authentication.clientAddress(req)) };
+  }
+
+  #countAddress(address: string, socket: Duplex): void {
+    const { socketsPerAddress: most } = this.#options;
+    const { host, block } = addressKeys(address);
+    this.#count(`address ${host}`, most, 'an address', socket);
+    if (block !== null) this.#count(`address ${block}`, most * blockFactor, 'an address block', socket);
+  }
+
+  /** @throws AppError rate_limited when `most` connections of the same key are open. */
+  #count(key: string, most: number, whose: string, socket: Duplex): void {
+    const connections = this.#connections;
+    // Its end was reported before, and would never be counted.
+    if (socket.destroyed) throw new AppError('unavailable', 'the client has gone');
+    const open = connections.get(key) ?? 0;
+    if (open >= most) throw new AppError('rate_limited', `${whose} has at most ${most} connections`);
+    connections.set(key, open + 1);
+    socket.once('close', () => {
+      const left = (connections.get(key) ?? 1) - 1;
+      if (left === 0) connections.delete(key);
+      else connections.set(key, left);
+    });
   }
 
   async #prepare(req: IncomingMessage, open: number, payload: SubscribePayload): Promise<ExecutionArgs> {
@@ -157,9 +181,6 @@ export class SocketServer {
   /** Authenticates the caller repeatedly. A caller whose role changed must connect again. */
   #watch(socket: WebSocket, req: IncomingMessage): void {
     const session = this.#sessionOf(req);
-    const { id } = session.caller;
-    const connections = this.#connections;
-    connections.set(id, (connections.get(id) ?? 0) + 1);
     const prove = async (): Promise<void> => {
       const caller = await this.#authentication.caller(req, false);
       if (!caller || caller.role !== session.caller.role) socket.close(CloseCode.Forbidden, 'sign in again');
@@ -173,9 +194,6 @@ export class SocketServer {
     socket.once('close', () => {
       clearInterval(proving);
       clearTimeout(end);
-      const left = (connections.get(id) ?? 1) - 1;
-      if (left === 0) connections.delete(id);
-      else connections.set(id, left);
     });
   }
 

@@ -13,8 +13,9 @@ let amounts: RegExp | undefined;
 
 /**
  * Turns every amount in the JSON text of an answer into a string of the same digits. An amount is a
- * member whose schema is the contract's `Amount`; other numbers are whole. The texts of repeatable
- * requests are stored with numbers, so that a form is chosen only when an answer is sent.
+ * member whose schema is the contract's `Amount` or `SignedAmount`; other numbers are whole. The
+ * texts of repeatable requests are stored with numbers, so that a form is chosen only when an
+ * answer is sent.
  *
  * A quotation mark inside a string of JSON is escaped, so that no text looks like a member. Parsing
  * the text with the sources of its numbers would give the same, for ten times the CPU time.
@@ -24,13 +25,20 @@ export function amountsAsText(json: string): string {
   return json.replace(amounts, '"$1":"$2"');
 }
 
-const amountSchema = '#/components/schemas/Amount';
+const amountSchemas: readonly unknown[] = ['#/components/schemas/Amount', '#/components/schemas/SignedAmount'];
+
+interface Part {
+  readonly $ref?: string;
+  readonly oneOf?: readonly Part[];
+  readonly properties?: Readonly<Record<string, Part>>;
+}
+
+const isAmount = ({ $ref, oneOf = [] }: Part): boolean => amountSchemas.includes($ref) || oneOf.some(isAmount);
 
 /** Names of all members of answers that are amounts. */
 export function amountNames(schema: unknown, found = new Set<string>()): Set<string> {
   if (typeof schema !== 'object' || schema === null) return found;
-  const { properties } = schema as { properties?: Readonly<Record<string, { readonly $ref?: string }>> };
-  for (const [name, { $ref }] of Object.entries(properties ?? {})) if ($ref === amountSchema) found.add(name);
+  for (const [name, part] of Object.entries((schema as Part).properties ?? {})) if (isAmount(part)) found.add(name);
   for (const part of Object.values(schema)) amountNames(part, found);
   return found;
 }

@@ -38,7 +38,7 @@ export interface Door<Id extends string> {
   elsewhere?(call: Call): Promise<Answer | null>;
 }
 
-export interface ApiOptions<Id extends string> {
+interface ApiOptions<Id extends string> {
   readonly document: Document;
   /** The prefix of all paths. */
   readonly root: string;

@@ -73,7 +73,7 @@ function listOf(sent: string | string[] | undefined): string[] | undefined {
   return sent === undefined ? undefined : [sent].flat().flatMap((part) => part.split(','));
 }
 
-export interface BackendOptions {
+interface BackendOptions {
   /** The prefix of all paths. */
   readonly root: string;
   /** Beginnings of paths that this gateway does not have. */

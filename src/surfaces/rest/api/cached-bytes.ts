@@ -1,21 +1,8 @@
 import { createHash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
-import { type Coding, codingFor } from '../../pages/coding.ts';
+import { type Coding, codingFor, compressors, leastBytes } from '../../pages/coding.ts';
 import { amountsAsText } from './amounts.ts';
 import type { Call } from './call.ts';
 import { matchesEtag } from './etag.ts';
-
-/** Brotli's best quality takes seconds for a large file, and saves a few percent. */
-const brotliQuality = { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } };
-
-const compressors: Readonly<Record<Coding, (bytes: Buffer) => Promise<Buffer>>> = {
-  br: (bytes) => promisify(brotliCompress)(bytes, brotliQuality),
-  gzip: promisify<Buffer, Buffer>(gzip),
-};
-
-/** Bytes below this size fit one packet anyway. */
-const leastBytes = 1_024;
 
 interface Variant {
   readonly body: Buffer;
@@ -26,7 +13,8 @@ interface Variant {
 
 /**
  * Bytes that are answered many times: with an entity tag, and compressed for clients that accept
- * it. They are compressed once, beside requests; until that is done, clients get them plain.
+ * it. They are compressed once, concurrently with requests; until that is done, clients get them
+ * plain.
  */
 export class CachedBytes {
   readonly #plain: Variant;

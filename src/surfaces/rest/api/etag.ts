@@ -14,7 +14,7 @@ export function matchesEtag(header: string | undefined, etag: string): boolean {
 
 /**
  * Answers JSON with a strong entity tag, or 304 to a request that names it. Amounts as strings are
- * other bytes, and have a tag of their own.
+ * other bytes, and have a separate tag.
  *
  * @param body with its amounts as numbers.
  */

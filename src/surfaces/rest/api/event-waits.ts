@@ -1,12 +1,12 @@
 import { AppError } from '../../../base/errors.ts';
 
 /** How a reader waits: a long poll ends with its answer, a stream lasts. */
-export type WaitKind = 'poll' | 'stream';
+type WaitKind = 'poll' | 'stream';
 
 /** Most readers of one partner that wait in one process. */
-export const mostOfPartner: Readonly<Record<WaitKind, number>> = { poll: 10, stream: 5 };
+const mostOfPartner: Readonly<Record<WaitKind, number>> = { poll: 10, stream: 5 };
 /** Most readers of all partners that wait in one process. */
-export const mostOfProcess = 2_000;
+const mostOfProcess = 2_000;
 /** When a refused reader may try again. */
 const retrySec = { busy: 5, partner: 1 };
 /**

@@ -1,6 +1,9 @@
 import { fieldError } from '../../../base/errors.ts';
 import { formatDecimal } from '../../../base/money.ts';
 
+/** The rule of `moment`, worded as the end of a sentence. */
+export const timeRule = 'an ISO 8601 time with its offset, such as 2026-11-21T00:00:00Z';
+
 /**
  * Reads a text of a query. PostgreSQL stores no text with NUL.
  *
@@ -21,7 +24,7 @@ export function moment(field: string, text: string | undefined): Date | null {
   const date = new Date(text);
   // PostgreSQL has no year 0, and the format of the contract allows leap seconds.
   if (Number.isNaN(date.getTime()) || date.getUTCFullYear() < 1) {
-    throw fieldError('invalid_value', field, `${field} must be a time like 2026-11-21T00:00:00Z`);
+    throw fieldError('invalid_value', field, `${field} must be ${timeRule}`);
   }
   return date;
 }

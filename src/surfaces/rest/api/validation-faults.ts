@@ -2,6 +2,7 @@ import type { ErrorObject } from 'ajv';
 import { closest, distance } from 'fastest-levenshtein';
 import type { ErrorKind, FieldFault } from '../../../base/errors.ts';
 import { numberRule } from '../../../base/money.ts';
+import { timeRule } from './query-values.ts';
 
 /**
  * Schema keywords about a request's shape answer 400, all others 422:
@@ -92,7 +93,11 @@ function faultOf(error: ErrorObject, members: readonly string[]): FieldFault {
   return { field, kind, detail: detailOf(error, field, members) };
 }
 
-function detailOf({ keyword, params, instancePath }: ErrorObject, field: string, members: readonly string[]): string {
+function detailOf(
+  { keyword, params, instancePath, data }: ErrorObject,
+  field: string,
+  members: readonly string[],
+): string {
   switch (keyword) {
     case 'required':
       return `${field} is missing`;
@@ -103,6 +108,10 @@ function detailOf({ keyword, params, instancePath }: ErrorObject, field: string,
     }
     case 'type': {
       if (instancePath.startsWith('/query/amount')) return `${field} must be ${numberRule}`;
+      if (params.type === 'integer' && typeof data === 'string' && /^\d{9,}$/.test(data))
+        return `${field} is too large`;
+      // The body parser makes NaN of a number that it cannot keep exactly.
+      if (params.type === 'integer' && Number.isNaN(data)) return `${field} is too large, or is no number`;
       const wanted = String(params.type)
         .split(',')
         .map((name) => typeNames[name] ?? name);
@@ -124,6 +133,9 @@ function detailOf({ keyword, params, instancePath }: ErrorObject, field: string,
       return `${field} must be at most ${params.limit}`;
     case 'maxItems':
       return `${field} must have at most ${params.limit} items`;
+    case 'format':
+      if (params.format === 'date-time') return `${field} must be ${timeRule}`;
+      return `${field} is not acceptable; see the documentation of this request`;
     default:
       return `${field} is not acceptable; see the documentation of this request`;
   }

@@ -11,8 +11,7 @@ import {
 import { approvalOf, type MemberCaller, type MemberSessions } from '../../../accounts/members/sessions.ts';
 import { requireStorable } from '../../../base/db/stored-text.ts';
 import { AppError } from '../../../base/errors.ts';
-import { addressKeys } from '../../../base/limits/client-address.ts';
-import type { Bucket, Limiter } from '../../../base/limits/limiter.ts';
+import { addressBuckets, type Bucket, type Limiter } from '../../../base/limits/limiter.ts';
 import type { Config } from '../../../config/settings.ts';
 import { type Answer, jsonType } from '../api/answer.ts';
 import { type AnyRequest, type Door, openApi } from '../api/api.ts';
@@ -29,7 +28,7 @@ import {
 } from './contract.ts';
 import { sessionSecret } from './session-cookie.ts';
 
-export interface CabinetApiOptions {
+interface CabinetApiOptions {
   readonly config: Pick<Config, 'RATE_LIMIT_SIGN_IN_PER_MIN' | 'RATE_LIMIT_CABINET_PER_MIN'>;
   /** CABINET_URL. */
   readonly origin: string;
@@ -62,7 +61,7 @@ export async function cabinetApi(options: CabinetApiOptions): Promise<(call: Cal
     document: membersContract(),
     door: () => new CabinetDoor(options, unknownObject),
     handlers: sharedHandlers,
-    toAnswer: (reply) => fenced(partnerAnswer(reply)),
+    toAnswer: (reply, call) => fenced(partnerAnswer(reply, call)),
   });
   return (call) => (call.path.startsWith(`${cabinetApiRoot}/partner/`) ? shared(call) : own(call));
 }
@@ -134,7 +133,7 @@ function requireOwnOrigin(call: Call, origin: string): void {
   throw new AppError('foreign_origin', `the cabinet takes requests from its own pages only: ${origin}`);
 }
 
-/** Members who work behind one address together, and hosts of one IPv6 block. */
+/** Members who work behind one address together. */
 const sharedBy = 10;
 
 /**
@@ -142,11 +141,8 @@ const sharedBy = 10;
  * sessions cannot keep the database busy.
  */
 async function countAddress(call: Call, isStranger: boolean, { limiter, config }: CabinetApiOptions): Promise<void> {
-  const { host, block } = addressKeys(call.client.address);
   const { bucket, limit } = addressLimit(call, isStranger, config);
-  const own: Bucket = { bucket, key: `cabinet:${host}`, limit };
-  const wide: Bucket = { bucket, key: `cabinet:${block}`, limit: limit * sharedBy };
-  refuseOver(block === null ? await limiter.consume(own) : await limiter.consume(own, wide));
+  refuseOver(await limiter.consume(...addressBuckets(bucket, call.client.address, limit, 'cabinet:')));
 }
 
 function addressLimit(
@@ -180,12 +176,8 @@ function refuseOver({ allowed, resetMs }: { readonly allowed: boolean; readonly 
   throw new AppError('rate_limited', `too many requests; retry in ${seconds} seconds`, { retryAfterSec: seconds });
 }
 
-function toAnswer(reply: CabinetReply<CabinetOperation>, { res }: Call): Answer {
+function toAnswer(reply: CabinetReply<CabinetOperation>): Answer {
   const { headers = {} } = reply;
-  if ('parts' in reply) {
-    const { parts, type } = reply;
-    return fenced({ status: 200, type, headers, stream: () => sendParts(parts, res) });
-  }
   if (reply.body === undefined) return fenced({ status: 204, headers });
   return fenced({ status: 200, type: jsonType, headers, body: JSON.stringify(reply.body) });
 }
@@ -194,20 +186,4 @@ function toAnswer(reply: CabinetReply<CabinetOperation>, { res }: Call): Answer 
 function fenced(answer: Answer): Answer {
   const fence = { 'Referrer-Policy': 'no-referrer', 'Cross-Origin-Resource-Policy': 'same-origin' };
   return { ...answer, headers: { ...answer.headers, ...fence } };
-}
-
-/**
- * Sends parts as fast as the client reads. A failure cuts the connection, so that no file looks
- * whole.
- */
-async function sendParts(parts: AsyncIterable<string>, res: Call['res']): Promise<void> {
-  try {
-    for await (const part of parts) {
-      if (res.destroyed) return;
-      if (!res.write(part)) await new Promise((resolve) => res.once('drain', resolve).once('close', resolve));
-    }
-    res.end();
-  } catch {
-    res.destroy();
-  }
 }

@@ -1,5 +1,5 @@
 import type { OperationRow } from '../../../accounts/members/rights.ts';
-import { PartnerLanes } from '../../../base/limits/partner-lanes.ts';
+import { PartnerQueues } from '../../../base/limits/partner-queues.ts';
 
 type Who = { readonly memberId: string; readonly partner: { readonly id: string } };
 
@@ -11,13 +11,13 @@ const waitMs = 10_000;
  * those of others. One connection is left for sessions, for signing in, and for what ends access.
  */
 export class CabinetTurns {
-  readonly #ofMember = new PartnerLanes({ working: 1, waiting: 30, waitMs });
-  readonly #ofPartner = new PartnerLanes({ working: 2, waiting: 1_000, waitMs });
-  readonly #ofAll = new PartnerLanes({ working: 3, waiting: 1_000, waitMs });
+  readonly #ofMember = new PartnerQueues({ working: 1, waiting: 30, waitMs });
+  readonly #ofPartner = new PartnerQueues({ working: 2, waiting: 1_000, waitMs });
+  readonly #ofAll = new PartnerQueues({ working: 3, waiting: 1_000, waitMs });
   /** A replay and a test of a member, which wait without a connection. */
-  readonly #waits = new PartnerLanes({ working: 2, waiting: 30, waitMs });
+  readonly #waits = new PartnerQueues({ working: 2, waiting: 30, waitMs });
   /** What ends access, and waits for the like of the same member only. */
-  readonly #ends = new PartnerLanes({ working: 1, waiting: 30, waitMs });
+  readonly #ends = new PartnerQueues({ working: 1, waiting: 30, waitMs });
 
   /**
    * Does an operation when the member's turn has come.

@@ -41,7 +41,7 @@ function onlyShared(contract: Document): Document {
 export type Schemas = components['schemas'];
 
 /** The JSON of a success; undefined for one without a body. */
-export type CabinetBody<Id extends CabinetOperation> = operations[Id]['responses'] extends {
+type CabinetBody<Id extends CabinetOperation> = operations[Id]['responses'] extends {
   200: { content: { 'application/json': infer Body } };
 }
   ? Body
@@ -67,21 +67,18 @@ type Query<Id extends CabinetOperation> = {
 };
 
 /** A request that the contract allows, by a member who may send it. */
-export interface CabinetRequest<Id extends CabinetOperation> {
+interface CabinetRequest<Id extends CabinetOperation> {
   readonly path: Parameters<Id, 'path'>;
   readonly query: Query<Id>;
   readonly body: Sent<Id>;
   readonly call: Call;
 }
 
-/** What an operation answers: its JSON, or text that is sent in parts. */
-export type CabinetReply<Id extends CabinetOperation> =
-  | { readonly body: CabinetBody<Id>; readonly headers?: Readonly<Record<string, string>> }
-  | {
-      readonly parts: AsyncIterable<string>;
-      readonly type: string;
-      readonly headers?: Readonly<Record<string, string>>;
-    };
+/** What an operation answers: its JSON. */
+export interface CabinetReply<Id extends CabinetOperation> {
+  readonly body: CabinetBody<Id>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
 
 /** One handler for each operation. The compiler refuses a missing one. */
 export type CabinetHandlers = {

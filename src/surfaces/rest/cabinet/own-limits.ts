@@ -50,19 +50,19 @@ export const limitNames = [
   'invitations',
   'passkeys',
 ] as const;
-export type LimitName = (typeof limitNames)[number];
+type LimitName = (typeof limitNames)[number];
 
 /** One limit. Both values are decimal texts, in the unit that the name ends with. */
-export interface LimitView {
+interface LimitView {
   readonly name: LimitName;
   readonly most: string;
   /** What is used of it now. Null where there is no use, or where it is not known. */
   readonly used: string | null;
-  /** Whether the partner has a value of its own. Otherwise it is the gateway's. */
+  /** Whether the partner has its own value. Otherwise it is the gateway's. */
   readonly isOwn: boolean;
 }
 
-export interface LimitsView {
+interface LimitsView {
   readonly limits: readonly LimitView[];
   /** Whether the fixed caps are lower because the partner's fixed-rate orders lose money. */
   readonly areFixedCapsCut: boolean;
@@ -92,7 +92,7 @@ type LimitSettings = Pick<
   | 'RATE_LIMIT_CHANGES_PER_MIN'
 >;
 
-export interface OwnLimitsOptions {
+interface OwnLimitsOptions {
   readonly orm: MikroORM;
   readonly clock: Clock;
   readonly partners: Pick<PartnerService, 'get'>;
@@ -157,7 +157,7 @@ export class OwnLimits {
       fixed_hour_usd: of(exposure.fixedHourCapUsd, exposure.fixedHourUsd, ownHour),
       fixed_day_usd: {
         ...of(exposure.fixedDayCapUsd, exposure.fixedDayUsd, partner.maxFixedDayUsd),
-        // Without a daily cap of its own, a higher cap of the hour raises the gateway's.
+        // Without its own daily cap, a higher cap of the hour raises the gateway's.
         isOwn: partner.maxFixedDayUsd !== null || (ownHour ?? 0) > settings.MAX_FIXED_DAY_USD,
       },
       late_refunds_usd: of(settings.LATE_REFUND_LIMIT_USD, plain(counts.late_usd)),

@@ -1,17 +1,15 @@
 import { rightsOf } from '../../../accounts/members/rights.ts';
-import { approvalOf, type MemberCaller } from '../../../accounts/members/sessions.ts';
+import type { MemberCaller } from '../../../accounts/members/sessions.ts';
 import { addressPrefix } from '../../../base/limits/client-address.ts';
 import { type Call, memberOf, sessionOf } from '../api/call.ts';
 import type { CabinetParts } from './cabinet-parts.ts';
 import type { CabinetHandlers, Schemas } from './contract.ts';
 import { endedCookie, sessionCookie } from './session-cookie.ts';
-import { invitationView, memberView, passkeyView, text } from './views.ts';
+import { memberView, optionsView, text, usualPasskeyName } from './views.ts';
 
-const usualName = 'Passkey';
-
-/** Sign-in, passkeys, sessions and the team. */
-export function sessionHandlers(parts: CabinetParts) {
-  const { passkeys, sessions, members, audit } = parts;
+/** How a session begins and ends: with a passkey, or with the first passkey of an invitation. */
+export function signInHandlers(parts: CabinetParts) {
+  const { passkeys, sessions, members, audit, commissionAddresses } = parts;
   const originOf = (call: Call) => ({
     network: addressPrefix(call.client.address),
     browser: call.header('user-agent') ?? '',
@@ -22,8 +20,9 @@ export function sessionHandlers(parts: CabinetParts) {
     return { body: await me(parts, member), headers: { 'Set-Cookie': sessionCookie(secret) } };
   };
   return {
-    getSession: async (request) => ({ body: await me(parts, memberOf(request)) }),
-    beginSignIn: async () => ({ body: { options: await optionsOf(passkeys.beginUse({ purpose: 'sign_in' }, null)) } }),
+    beginSignIn: async () => ({
+      body: { options: optionsView(await passkeys.beginUse({ purpose: 'sign_in' }, null)) },
+    }),
     signIn: async ({ body, call }) => {
       const member = sessionOf(call);
       const secret = await passkeys.proveSignIn(body.credential, (em, memberId) =>
@@ -47,7 +46,7 @@ export function sessionHandlers(parts: CabinetParts) {
           role: opened.role,
           is_recovery: opened.isRecovery,
           expires_at: text(opened.expiresAt),
-          options: opened.options as Schemas['WebAuthnOptions'],
+          options: optionsView(opened.options),
         },
       };
     },
@@ -55,69 +54,30 @@ export function sessionHandlers(parts: CabinetParts) {
       const member = sessionOf(call);
       const accepted = {
         answer: body.credential,
-        passkeyName: body.passkey_name ?? usualName,
+        passkeyName: body.passkey_name ?? usualPasskeyName,
         origin: originOf(call),
       };
-      const { secret } = await members.accept(body.token, accepted, (em, { memberId, name, isRecovery }) =>
-        audit.write(
-          em,
-          parts.actor(memberId, call),
-          isRecovery ? 'recoverMember' : 'acceptInvitation',
-          'in the cabinet',
-          {
-            target: `member:${memberId}`,
-            after: { name },
-          },
-        ),
+      const { secret } = await members.accept(
+        body.token,
+        accepted,
+        async (em, { memberId, partnerId, name, isRecovery }) => {
+          if (isRecovery) await commissionAddresses.restartWaiting(em, partnerId, parts.keys.now());
+          const operation = isRecovery ? 'recoverMember' : 'acceptInvitation';
+          const about = { target: `member:${memberId}`, after: { name } };
+          await audit.write(em, parts.actor(memberId, call), operation, 'in the cabinet', about);
+        },
       );
       if (member) await sessions.end(member.memberId, member.sessionId);
       return started(secret);
     },
-    listPasskeys: async (request) => ({
-      body: { data: (await passkeys.list(memberOf(request).memberId)).map(passkeyView), has_more: false },
-    }),
-    beginPasskey: async (request) => {
-      const { memberId, sessionId, name, partner } = memberOf(request);
-      const user = { id: memberId, name, partnerName: partner.name };
-      return {
-        body: {
-          options: await optionsOf(passkeys.beginRegistration({ purpose: 'passkey', subject: sessionId }, user)),
-        },
-      };
-    },
-    addPasskey: async (request) => {
-      const { memberId, sessionId } = memberOf(request);
-      const { credential, name = usualName } = request.body;
-      const proven = await passkeys.proveNew({ purpose: 'passkey', subject: sessionId }, credential, name);
-      const passkey = await parts.act(request, 'addPasskey', async (em) => {
-        const result = await passkeys.store(em, memberId, proven);
-        return { result, target: `member:${memberId}`, after: { passkey: result.name } };
-      });
-      return { body: passkeyView(passkey) };
-    },
-    removePasskey: async (request) => {
-      const { memberId, sessionId } = memberOf(request);
-      await parts.act(request, 'removePasskey', async (em) => {
-        await passkeys.remove(em, memberId, request.path.passkey_id);
-        // Who removes a passkey may have lost its device, with a session in it.
-        await sessions.endOthers(memberId, sessionId, em);
-        return { result: null, target: `member:${memberId}`, before: { passkey: request.path.passkey_id } };
-      });
-      return { body: undefined };
-    },
-    beginConfirmation: async (request) => {
-      const { memberId, sessionId } = memberOf(request);
-      const { operation, request_digest: digest } = request.body;
-      const approval = approvalOf(operation, digest);
-      const purpose = { purpose: 'confirmation', subject: sessionId, approval } as const;
-      return { body: { options: await optionsOf(passkeys.beginUse(purpose, memberId)) } };
-    },
-    confirm: async (request) => {
-      const { memberId, sessionId } = memberOf(request);
-      const approval = await passkeys.proveConfirmation(sessionId, request.body.credential, memberId);
-      const { confirmation, expiresAt } = await sessions.confirm(sessionId, approval);
-      return { body: { confirmation, expires_at: text(expiresAt) } };
-    },
+  } satisfies Partial<CabinetHandlers>;
+}
+
+/** The session of the request, and the other sessions of its member. */
+export function sessionHandlers(parts: CabinetParts) {
+  const { sessions } = parts;
+  return {
+    getSession: async (request) => ({ body: await me(parts, memberOf(request)) }),
     listSessions: async (request) => {
       const { memberId, sessionId } = memberOf(request);
       const data = (await sessions.list(memberId)).map(
@@ -137,61 +97,7 @@ export function sessionHandlers(parts: CabinetParts) {
       await sessions.end(memberOf(request).memberId, request.path.session_id);
       return { body: undefined };
     },
-    getTeam: async (request) => {
-      const team = await members.team(memberOf(request).partner.id);
-      return {
-        body: { members: team.members.map(memberView), invitations: team.invitations.map(invitationView) },
-      };
-    },
-    invite: async (request) => {
-      const { partner, memberId, name } = memberOf(request);
-      const issued = await parts.act(request, 'invite', async (em) => {
-        const result = await members.invite(partner.id, request.body, { id: memberId, name }, em);
-        return { result, target: `partner:${partner.id}`, after: { ...request.body } };
-      });
-      return { body: { invitation: invitationView(issued.invitation), link: issued.link } };
-    },
-    withdrawInvitation: async (request) => {
-      const { partner } = memberOf(request);
-      await parts.act(request, 'withdrawInvitation', async (em) => {
-        const { name } = await members.withdraw(partner.id, request.path.invitation_id, em);
-        return { result: null, target: `partner:${partner.id}`, before: { name } };
-      });
-      return { body: undefined };
-    },
-    changeMember: async (request) => {
-      const { partner } = memberOf(request);
-      const { member_id: id } = request.path;
-      const { role } = request.body;
-      await parts.act(request, 'changeMember', async (em) => {
-        const before = await members.changeRole(em, partner.id, id, role);
-        return { result: null, target: `member:${id}`, before: { role: before }, after: { role } };
-      });
-      return { body: memberView(await members.get(partner.id, id)) };
-    },
-    removeMember: async (request) => {
-      const { partner } = memberOf(request);
-      const { member_id: id } = request.path;
-      await parts.act(request, 'removeMember', async (em) => {
-        const before = await members.remove(em, partner.id, id);
-        return { result: null, target: `member:${id}`, before };
-      });
-      return { body: undefined };
-    },
-    recoverMember: async (request) => {
-      const { partner, memberId, name } = memberOf(request);
-      const { member_id: id } = request.path;
-      const issued = await parts.act(request, 'recoverMember', async (em) => {
-        const result = await members.recover(partner.id, id, { id: memberId, name }, em);
-        return { result, target: `member:${id}` };
-      });
-      return { body: { invitation: invitationView(issued.invitation), link: issued.link } };
-    },
   } satisfies Partial<CabinetHandlers>;
-}
-
-async function optionsOf(options: Promise<object>): Promise<Schemas['WebAuthnOptions']> {
-  return (await options) as Schemas['WebAuthnOptions'];
 }
 
 async function me({ members, areOfValue }: CabinetParts, caller: MemberCaller): Promise<Schemas['Me']> {

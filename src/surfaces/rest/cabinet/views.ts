@@ -2,12 +2,20 @@ import type { InvitationView, MemberView } from '../../../accounts/members/membe
 import { keyState } from '../../../accounts/members/own-keys.ts';
 import type { PasskeyView } from '../../../accounts/members/passkeys.ts';
 import type { ApiKey } from '../../../accounts/partners/api-key.entity.ts';
+import type { ShownAddress } from '../../../settlement/commission/commission-addresses.ts';
 import type { Schemas } from './contract.ts';
-import type { MonthView, StatementEntry } from './statements.ts';
+
+/** The name of a passkey whose owner named none. */
+export const usualPasskeyName = 'Passkey';
 
 /** A moment as RFC 3339 in UTC. */
 export const text = (at: Date): string => at.toISOString();
 const textOrNull = (at: Date | null): string | null => at?.toISOString() ?? null;
+
+/** What the browser's part of a passkey ceremony takes. */
+export function optionsView(options: object): Schemas['WebAuthnOptions'] {
+  return options as Schemas['WebAuthnOptions'];
+}
 
 export function passkeyView({ id, name, createdAt, lastUsedAt }: PasskeyView): Schemas['Passkey'] {
   return { id, name, created_at: text(createdAt), last_used_at: textOrNull(lastUsedAt) };
@@ -45,22 +53,19 @@ export function keyView(key: ApiKey, now: Date): Schemas['Key'] {
   };
 }
 
-export function monthView({ month, orders, commission }: MonthView): Schemas['Month'] {
-  return { month, orders, commission: [...commission] };
-}
-
-export function entryView(entry: StatementEntry): Schemas['StatementEntry'] {
+export function addressView(row: ShownAddress): Schemas['CommissionAddress'] {
   return {
-    order_id: entry.orderId,
-    short_id: entry.shortId,
-    external_id: entry.externalId,
-    completed_at: entry.completedAt,
-    coin_from: entry.coinFrom,
-    network_from: entry.networkFrom,
-    amount_from: entry.amountFrom,
-    coin_to: entry.coinTo,
-    network_to: entry.networkTo,
-    amount_to: entry.amountTo,
-    partner_markup: entry.partnerMarkup,
+    id: row.id,
+    coin: row.coin,
+    network: row.network,
+    address: row.address,
+    tag: row.tag,
+    state: row.cancelledAt ? 'cancelled' : row.tookEffectAt ? 'effective' : 'waiting',
+    old_is_lost: row.oldIsLost,
+    requested_by: row.requestedBy,
+    requested_at: text(row.requestedAt),
+    effective_at: text(row.effectiveAt),
+    took_effect_at: textOrNull(row.tookEffectAt),
+    cancelled_at: textOrNull(row.cancelledAt),
   };
 }

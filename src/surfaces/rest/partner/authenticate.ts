@@ -8,7 +8,7 @@ import type { PartnerScope } from '../../../orders/order-scope.ts';
 import type { Call } from '../api/call.ts';
 
 /** The key that a request presents, before it is looked up. */
-export type PresentedKey =
+type PresentedKey =
   | { readonly kind: 'none' }
   | { readonly kind: 'key'; readonly key: ParsedKey }
   | { readonly kind: 'refused'; readonly error: AppError };

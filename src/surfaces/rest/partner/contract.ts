@@ -2,6 +2,7 @@ import type { Document } from 'openapi-backend';
 import { contractJson } from '../../../generated/contract.ts';
 import type { operations } from '../../../generated/openapi.ts';
 import type { Json, JsonBytes } from '../api/json.ts';
+import type { TextParts } from '../api/text-parts.ts';
 
 /** The path prefix of the contract. */
 export const apiRoot = '/api/v1';
@@ -21,7 +22,12 @@ export function sharedContract(): Document {
 
 export type OperationId = keyof operations;
 
-type Answer<Status, Response> = Response extends { content: { 'application/json': infer Body } }
+/** A success by its type. Text of CSV is sent in parts. */
+type Answer<Status, Response> =
+  | (Response extends { content: { 'text/csv': infer _Csv } } ? { status: Status } & TextParts : never)
+  | WholeAnswer<Status, Response>;
+
+type WholeAnswer<Status, Response> = Response extends { content: { 'application/json': infer Body } }
   ? { status: Status; body: Json<Body> | JsonBytes<Body>; headers?: Record<string, string> }
   : Response extends { content: { 'image/svg+xml': infer _Image } }
     ? { status: Status; image: Buffer; headers?: Record<string, string> }

@@ -5,17 +5,9 @@ import { AppError } from '../../../base/errors.ts';
 import { type Answer, jsonType } from '../api/answer.ts';
 import { CachedBytes } from '../api/cached-bytes.ts';
 import type { Call } from '../api/call.ts';
-import { apiRoot, readContract } from './contract.ts';
-import {
-  docsRoot,
-  guidePages,
-  guideSources,
-  llmsText,
-  openScript,
-  pageStyle,
-  referencePage,
-  startScript,
-} from './docs-pages.ts';
+import { apiRoot, sharedContract } from './contract.ts';
+import { openScript, pageScript, pageStyle, startScript } from './docs-assets.ts';
+import { docsRoot, guidePages, guideSources, llmsText, referencePage } from './docs-pages.ts';
 import type { Handler } from './handler.ts';
 import { postmanCollection } from './postman.ts';
 
@@ -50,15 +42,16 @@ const file = (type: string, content: string | File['content']): File => ({
 
 /** Every file of the documentation by its path. */
 const files: ReadonlyMap<string, File> = new Map([
-  [docsRoot, file('text/html', referencePage)],
+  [docsRoot, file('text/html', () => referencePage(sharedContract()))],
   [`${docsRoot}/page.css`, file('text/css', pageStyle)],
   [`${docsRoot}/start.js`, file('text/javascript', startScript)],
+  [`${docsRoot}/page.js`, file('text/javascript', pageScript)],
   [`${docsRoot}/open.js`, file('text/javascript', openScript)],
   [`${docsRoot}/swagger-ui.css`, file('text/css', vendored('swagger-ui.css'))],
   [`${docsRoot}/swagger-ui-bundle.js`, file('text/javascript', vendored('swagger-ui-bundle.js'))],
   [
     `${docsRoot}/postman.json`,
-    { type: jsonType, content: () => JSON.stringify(postmanCollection(readContract()), null, 2) },
+    { type: jsonType, content: () => JSON.stringify(postmanCollection(sharedContract()), null, 2) },
   ],
   [`${apiRoot}/llms.txt`, file('text/plain', llmsText)],
   ...[...guidePages].map(([path, page]) => [`${docsRoot}${path}`, file('text/html', page)] as const),

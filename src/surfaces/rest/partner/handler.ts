@@ -17,7 +17,7 @@ export type Handler<Id extends OperationId> = (request: ApiRequest<Id>) => Promi
 export type Handlers = { readonly [Id in OperationId]: Handler<Id> };
 
 /** A change, with what the audit log says of it. */
-export interface Change<Result> {
+interface Change<Result> {
   readonly result: Result;
   /** '<kind>:<id>'. */
   readonly target: string;
@@ -29,6 +29,8 @@ export interface Change<Result> {
 export interface Acting {
   /** Takes the caller's turn for a part of a request, where the whole one would wait in between. */
   part<Result>(call: Call, work: () => Promise<Result>): Promise<Result>;
+  /** Counts parts of text among the caller's downloads, and takes a turn for each of them. */
+  download(call: Call, parts: AsyncIterable<string>): AsyncIterable<string>;
   /**
    * Runs a change in the transaction of `em`. For a member it checks the right again first, and
    * writes the audit entry.

@@ -70,6 +70,11 @@ export const operationRows: {
   reorgSandboxDeposit: { scope: 'sandbox', bucket: 'changes', turn: 'whole' },
   forceSandboxOutcome: { scope: 'sandbox', bucket: 'changes', turn: 'whole' },
   emitSandboxEvent: { scope: 'sandbox', bucket: 'changes', turn: 'whole' },
+  getCommissionBalance: { scope: 'reports:read', bucket: 'lists', turn: 'whole' },
+  listCommissionEntries: { scope: 'reports:read', bucket: 'lists', turn: 'whole' },
+  listStatements: { scope: 'reports:read', bucket: 'lists', turn: 'whole' },
+  getStatement: { scope: 'reports:read', bucket: 'lists', turn: 'whole' },
+  listOrderReport: { scope: 'reports:read', bucket: 'lists', turn: 'whole' },
   getPublicStatus: { scope: 'public', bucket: 'anon', turn: 'whole' },
   getDocument: { scope: 'public', bucket: 'anon', turn: 'none' },
 };

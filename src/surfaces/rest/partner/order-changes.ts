@@ -1,13 +1,16 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { formatDecimal, parseDecimal } from '../../../base/money.ts';
 import type { components } from '../../../generated/openapi.ts';
 import type { ChangedOrder, ChangeRequest } from '../../../orders/locked-changes.ts';
 import type { OrderService } from '../../../orders/order-service.ts';
 import type { OrderReads } from '../../../orders/read/order-reads.ts';
+import { numberSource } from '../api/body.ts';
 import type { Call } from '../api/call.ts';
 import { repeatable, replayedHeader } from '../api/idempotency-header.ts';
 import type { Json } from '../api/json.ts';
 import { callerOf, scopeOf } from './authenticate.ts';
 import { apiRoot } from './contract.ts';
-import type { Handler } from './handler.ts';
+import type { Acting, Handler } from './handler.ts';
 import { detailsBody } from './order-lists.ts';
 
 /**
@@ -42,11 +45,29 @@ export function cancelOrderHandler(service: OrderService, orders: OrderReads): H
   const request = changeRequest(orders);
   const answer = answerOf(orders);
   return async ({ path, call }) => {
-    const orderTarget = (orderId: string): string => `POST ${apiRoot}/partner/orders/${orderId}/cancel`;
-    // Refuses a malformed key before the order is looked up.
-    repeatable(call, orderTarget(''));
-    const repeated = (orderId: string) => repeatable(call, orderTarget(orderId));
+    const repeated = repeatableFor(call, 'cancel');
     return answer(call, await service.cancel({ ...request(path.order_id, call), repeatable: repeated }));
+  };
+}
+
+/** POST /partner/orders/{order_id}/actions */
+export function actOnOrderHandler(
+  service: OrderService,
+  orders: OrderReads,
+  acting: Pick<Acting, 'audit'>,
+): Handler<'actOnOrder'> {
+  const request = changeRequest(orders);
+  const answer = answerOf(orders);
+  return async ({ path, body, call }) => {
+    const { action_id: actionId, action } = body;
+    const amountTo = body.amount_to === undefined ? null : parseDecimal(numberSource(body, 'amount_to'));
+    const repeated = repeatableFor(call, 'actions');
+    const audit = (em: EntityManager, orderId: string) => {
+      const sent = { action_id: actionId, action, ...(amountTo && { amount_to: formatDecimal(amountTo) }) };
+      return acting.audit(em, call, 'actOnOrder', { target: `order:${orderId}`, after: sent });
+    };
+    const asked = { ...request(path.order_id, call), repeatable: repeated, audit };
+    return answer(call, await service.answer(asked, { actionId, action, amountTo }));
   };
 }
 
@@ -55,10 +76,7 @@ export function renewOrderPageHandler(service: OrderService, orders: OrderReads)
   const request = changeRequest(orders);
   const answer = answerOf(orders);
   return async ({ path, call }) => {
-    const orderTarget = (orderId: string): string => `POST ${apiRoot}/partner/orders/${orderId}/page`;
-    // Refuses a malformed key before the order is looked up.
-    repeatable(call, orderTarget(''));
-    const repeated = (orderId: string) => repeatable(call, orderTarget(orderId));
+    const repeated = repeatableFor(call, 'page');
     return answer(call, await service.renewPage({ ...request(path.order_id, call), repeatable: repeated }));
   };
 }
@@ -70,8 +88,19 @@ export function revokeOrderPageHandler(service: OrderService, orders: OrderReads
   return async ({ path, call }) => answer(call, await service.revokePage(request(path.order_id, call)));
 }
 
+/**
+ * Makes the function that identifies a repeatable POST below an order by the order's id.
+ *
+ * @throws AppError for a malformed key, before the order is looked up.
+ */
+function repeatableFor(call: Call, operation: 'cancel' | 'actions' | 'page') {
+  const keyFor = (orderId: string) => repeatable(call, `POST ${apiRoot}/partner/orders/${orderId}/${operation}`);
+  keyFor('');
+  return keyFor;
+}
+
 /** Makes the function that turns a call into a change whose answer is the order's details. */
-export function changeRequest(orders: OrderReads): (orderName: string, call: Call) => ChangeRequest {
+function changeRequest(orders: OrderReads): (orderName: string, call: Call) => ChangeRequest {
   return (orderName, call) => {
     const scope = scopeOf(call);
     return {
@@ -89,7 +118,7 @@ export function changeRequest(orders: OrderReads): (orderName: string, call: Cal
  * Makes the function that answers a change: with the details, as they were stored or just written,
  * and with the present link of the order's page.
  */
-export function answerOf(orders: OrderReads) {
+function answerOf(orders: OrderReads) {
   return async (call: Call, { orderId, body, isReplayed }: ChangedOrder) => {
     const headers = replayedHeader(isReplayed);
     if (!body.includes(withheldMember)) return { status: 200 as const, body: body as Json<DetailsBody>, headers };

@@ -29,7 +29,7 @@ type Schemas = components['schemas'];
 
 /** A page ends before an answer grows beyond this. */
 const mostBytes = 1_048_576;
-/** The bytes of an answer beside its orders. */
+/** The bytes of an answer without its orders. */
 const envelopeBytes = 1_024;
 const usualLimit = 20;
 

@@ -7,7 +7,7 @@ import { isWhole, type OrderOptions } from '../../../orders/order-terms.ts';
 import type { OrderReads } from '../../../orders/read/order-reads.ts';
 import { numberSource } from '../api/body.ts';
 import { taggedAnswer } from '../api/etag.ts';
-import { repeatable } from '../api/idempotency-header.ts';
+import { repeatable, replayedHeader } from '../api/idempotency-header.ts';
 import { type Json, json } from '../api/json.ts';
 import { keyOf, scopeOf } from './authenticate.ts';
 import { apiRoot, type Body } from './contract.ts';
@@ -34,7 +34,7 @@ export function createOrderHandler(orders: OrderCreation): Handler<'createOrder'
       body: created.body as Json<OrderBody>,
       headers: {
         Location: `${apiRoot}/partner/orders/${created.orderId}`,
-        ...(created.replayed ? { 'Idempotent-Replayed': 'true' } : {}),
+        ...replayedHeader(created.isReplayed),
       },
     };
   };

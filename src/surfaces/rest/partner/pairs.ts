@@ -25,7 +25,7 @@ interface KeptList {
   readonly json: CachedJson;
 }
 
-export interface PairsOptions {
+interface PairsOptions {
   readonly catalogue: CurrencyCatalogue;
   readonly assets: Assets;
   readonly rates: RateService;

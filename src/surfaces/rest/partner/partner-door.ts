@@ -1,11 +1,12 @@
 import { partnerInactive } from '../../../accounts/partners/authenticator.ts';
 import { AppError } from '../../../base/errors.ts';
-import type { PartnerLanes } from '../../../base/limits/partner-lanes.ts';
+import type { PartnerQueues } from '../../../base/limits/partner-queues.ts';
 import { orderNotFound } from '../../../orders/order-errors.ts';
 import { endpointNotFound } from '../../../webhooks/endpoint-service.ts';
 import { type Answer, jsonType } from '../api/answer.ts';
 import { type AnyRequest, type Door, notFound } from '../api/api.ts';
 import { type Call, turnOf } from '../api/call.ts';
+import { sendParts, type TextParts } from '../api/text-parts.ts';
 import { callerOf, missingKey, verifySignature } from './authenticate.ts';
 import type { OperationId } from './contract.ts';
 import { docsAnswer, isDocs } from './docs.ts';
@@ -16,13 +17,13 @@ import type { RateLimit } from './rate-limit.ts';
 /** How partners' programs come in: by key and rate limit, and by a signature where one is sent. */
 export class PartnerDoor implements Door<OperationId> {
   readonly #rateLimit: RateLimit;
-  readonly #lanes: PartnerLanes;
+  readonly #queues: PartnerQueues;
   readonly #nearby: NearbyRows;
 
-  /** @param lanes the turns of partners at the connections of requests. */
-  constructor(rateLimit: RateLimit, lanes: PartnerLanes, nearby: NearbyRows) {
+  /** @param queues the turns of partners at the connections of requests. */
+  constructor(rateLimit: RateLimit, queues: PartnerQueues, nearby: NearbyRows) {
     this.#rateLimit = rateLimit;
-    this.#lanes = lanes;
+    this.#queues = queues;
     this.#nearby = nearby;
   }
 
@@ -40,7 +41,7 @@ export class PartnerDoor implements Door<OperationId> {
 
   work<Result>({ call }: AnyRequest, id: OperationId, handle: () => Promise<Result> | Result) {
     if (operationRows[id].turn !== 'whole') return handle();
-    return this.#lanes.work(turnOf(call), async () => {
+    return this.#queues.work(turnOf(call), async () => {
       requireClient(call);
       return handle();
     });
@@ -60,8 +61,9 @@ export function unknownObject(path: AnyRequest['path']): AppError {
 }
 
 /** How handlers work for keys. */
-export const actingForKeys = (lanes: PartnerLanes): Acting => ({
-  part: (call, work) => lanes.work(callerOf(call).partner.id, work),
+export const actingForKeys = (queues: PartnerQueues): Acting => ({
+  part: (call, work) => queues.work(callerOf(call).partner.id, work),
+  download: (call, parts) => queues.download(callerOf(call).partner.id, parts),
   act: async (_em, _call, _id, change) => (await change()).result,
   audit: async () => {},
 });
@@ -95,14 +97,16 @@ function requireClient({ res }: Call): void {
 }
 
 /** The common shape of all replies. The compiler has checked each reply by its own type. */
-type AnyReply = { status: number; headers?: Record<string, string> } & (
+type AnyReply = { status: number; headers?: Readonly<Record<string, string>> } & (
+  | TextParts
   | { body?: string | Buffer }
   | { image: Buffer }
   | { stream: () => Promise<void> }
 );
 
-export function toAnswer(reply: AnyReply): Answer {
+export function toAnswer(reply: AnyReply, { res }: Pick<Call, 'res'>): Answer {
   const { status, headers = {} } = reply;
+  if ('parts' in reply) return { status, headers, type: reply.type, stream: () => sendParts(reply.parts, res) };
   if ('image' in reply) return { status, headers, type: 'image/svg+xml; charset=utf-8', body: reply.image };
   if ('stream' in reply) {
     // nginx would keep events until its buffer is full.

@@ -3,15 +3,17 @@ import type { Partner } from '../../../accounts/partners/partner.entity.ts';
 import { type RequestKind, requestLimit } from '../../../accounts/partners/request-limits.ts';
 import type { ParsedKey } from '../../../accounts/partners/secret-key.ts';
 import { AppError } from '../../../base/errors.ts';
-import { addressKeys } from '../../../base/limits/client-address.ts';
-import type { Bucket, BucketName, Limiter, Verdict } from '../../../base/limits/limiter.ts';
+import {
+  addressBuckets,
+  type Bucket,
+  type BucketName,
+  type Limiter,
+  type Verdict,
+} from '../../../base/limits/limiter.ts';
 import type { Config } from '../../../config/settings.ts';
 import type { Call } from '../api/call.ts';
 import { invalidKey, presentedKey } from './authenticate.ts';
 import type { OperationRow } from './operations.ts';
-
-/** An IPv6 block gets the limit of this many hosts. */
-const blockFactor = 10;
 
 /**
  * Proves the presented key and counts the request. Both come before the body is read and before any
@@ -46,7 +48,7 @@ export class RateLimit {
     return verdict.allowed ? 0 : Math.max(1, Math.ceil(verdict.resetMs / 1000));
   }
 
-  /** Counts without a promise of its own where nothing waits but the limiter. */
+  /** Counts without a separate promise where nothing waits but the limiter. */
   #count(call: Call, row: OperationRow): Promise<Verdict> {
     if (row.bucket === 'assets') return this.#byAddress(call, 'assets', this.#config.RATE_LIMIT_ICONS_PER_MIN);
     const presented = presentedKey(call);
@@ -93,10 +95,7 @@ export class RateLimit {
   }
 
   #byAddress(call: Call, bucket: BucketName, limit: number): Promise<Verdict> {
-    const { host, block } = addressKeys(call.client.address);
-    const own: Bucket = { bucket, key: host, limit };
-    if (block === null) return this.#limiter.consume(own);
-    return this.#limiter.consume(own, { bucket, key: block, limit: limit * blockFactor });
+    return this.#limiter.consume(...addressBuckets(bucket, call.client.address, limit));
   }
 
   /** Binding quotes count apart from all other requests. */

@@ -23,7 +23,7 @@ const testKeyPrefix: KeyPrefix = 'xp_test_';
 export const sandboxPaths = '/partner/sandbox/';
 
 export interface SandboxParts {
-  /** Null on every gateway that has a network of its own beside the sandbox. */
+  /** Null on every gateway that has a network other than the sandbox. */
   readonly sandbox: PartnerSandbox | null;
   readonly endpoints: EndpointService;
   readonly requests: RepeatableRequests;

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { AppError } from '../../../base/errors.ts';
 import type { components } from '../../../generated/openapi.ts';
+import type { Repeatable } from '../../../orders/idempotency.ts';
 import type { Effect, RepeatableRequests, RepeatedAnswer } from '../../../orders/repeatable-requests.ts';
 import type { DeliveryLog, DeliveryView, ReplayRequest } from '../../../webhooks/delivery-log.ts';
 import type { EndpointChanges, EndpointService, OrderedTest } from '../../../webhooks/endpoint-service.ts';
@@ -31,46 +32,22 @@ export interface WebhookParts {
 }
 
 /** The operations below /partner/webhook-endpoints. */
-export function webhookHandlers({ endpoints, deliveries, requests, replays }: WebhookParts, { part, act }: Acting) {
-  const waits = new TestWaits();
-  /** The key of a POST. `path` is what follows the list of endpoints. */
-  const keyOf = (call: Call, path: string) => repeatable(call, `POST ${endpointsPath}${path.toLowerCase()}`);
-  /** Runs a POST once for each idempotency key. */
-  const once = (call: Call, path: string, effect: (em: EntityManager) => Promise<Effect>): Promise<RepeatedAnswer> =>
-    requests.run(callerOf(call).partner.id, keyOf(call, path), effect);
-  /** The answer with its secret. The stored answer has only the mark of the secret. */
-  const withSecret = async (
-    call: Call,
-    { stored, isReplayed }: RepeatedAnswer,
-    made: string | null,
-  ): Promise<SecretAnswer> => {
-    const { endpoint, secret: mark }: SecretAnswer = JSON.parse(stored);
-    const isMade = made !== null && !isReplayed;
-    const secret = isMade ? made : await endpoints.markedSecret(callerOf(call).partner.id, endpoint.id, mark);
-    return { endpoint, secret };
-  };
-  const own = (call: Call, id: string): Promise<WebhookEndpoint> => endpoints.get(callerOf(call).partner.id, id);
+export function webhookHandlers(parts: WebhookParts, acting: Acting) {
+  return {
+    ...endpointHandlers(parts, acting),
+    ...secretHandlers(parts, acting),
+    ...testHandlers(parts, acting),
+    ...deliveryHandlers(parts, acting),
+  } satisfies Partial<Handlers>;
+}
+
+/** Reading, changing and deleting endpoints. */
+function endpointHandlers({ endpoints, requests }: WebhookParts, { act }: Acting) {
+  const own = ownOf(endpoints);
   return {
     listWebhookEndpoints: async ({ call }) => {
       const all = await endpoints.list(callerOf(call).partner.id);
       return { status: 200, body: json({ data: all.map(endpointView), has_more: false }) };
-    },
-    createWebhookEndpoint: async ({ body, call }) => {
-      const changes = { ...changesOf(body), url: body.url };
-      let made: string | null = null;
-      const answer = await once(call, '', async (em) => {
-        const { endpoint, secret } = await act(em, call, 'createWebhookEndpoint', async () => {
-          const result = await endpoints.create(callerOf(call).partner.id, changes, em);
-          return { result, target: `webhook:${result.endpoint.id}`, after: { types: null, ...body } };
-        });
-        made = secret;
-        return { stored: markedJson(endpoint, secret), status: 201, orderId: null };
-      });
-      const shown = await withSecret(call, answer, made);
-      // A key reads the endpoint there. Members read it in their list.
-      const place = callerOf(call).kind === 'key' ? { Location: `${endpointsPath}/${shown.endpoint.id}` } : {};
-      const headers = { ...place, ...replayedHeader(answer.isReplayed) };
-      return { status: 201, body: json(shown), headers };
     },
     getWebhookEndpoint: async ({ path, call }) => {
       return { status: 200, body: json(endpointView(await own(call, path.endpoint_id))) };
@@ -100,6 +77,41 @@ export function webhookHandlers({ endpoints, deliveries, requests, replays }: We
       );
       return { status: 200, body: json(endpointView(before)) };
     },
+  } satisfies Partial<Handlers>;
+}
+
+/** The operations that make a secret. Only the first answer to a key has it from the change. */
+function secretHandlers({ endpoints, requests }: WebhookParts, { act }: Acting) {
+  const once = onceOf(requests);
+  /** The answer with its secret. The stored answer has only the mark of the secret. */
+  const withSecret = async (
+    call: Call,
+    { stored, isReplayed }: RepeatedAnswer,
+    made: string | null,
+  ): Promise<SecretAnswer> => {
+    const { endpoint, secret: mark }: SecretAnswer = JSON.parse(stored);
+    const isMade = made !== null && !isReplayed;
+    const secret = isMade ? made : await endpoints.markedSecret(callerOf(call).partner.id, endpoint.id, mark);
+    return { endpoint, secret };
+  };
+  return {
+    createWebhookEndpoint: async ({ body, call }) => {
+      const changes = { ...changesOf(body), url: body.url };
+      let made: string | null = null;
+      const answer = await once(call, '', async (em) => {
+        const { endpoint, secret } = await act(em, call, 'createWebhookEndpoint', async () => {
+          const result = await endpoints.create(callerOf(call).partner.id, changes, em);
+          return { result, target: `webhook:${result.endpoint.id}`, after: { types: null, ...body } };
+        });
+        made = secret;
+        return { stored: markedJson(endpoint, secret), status: 201, orderId: null };
+      });
+      const shown = await withSecret(call, answer, made);
+      // A key reads the endpoint there. Members read it in their list.
+      const place = callerOf(call).kind === 'key' ? { Location: `${endpointsPath}/${shown.endpoint.id}` } : {};
+      const headers = { ...place, ...replayedHeader(answer.isReplayed) };
+      return { status: 201, body: json(shown), headers };
+    },
     rotateWebhookSecret: async ({ path, body, call }) => {
       const partnerId = callerOf(call).partner.id;
       let made: string | null = null;
@@ -115,11 +127,21 @@ export function webhookHandlers({ endpoints, deliveries, requests, replays }: We
       const shown = await withSecret(call, answer, made);
       return { status: 200, body: json(shown), headers: replayedHeader(answer.isReplayed) };
     },
+  } satisfies Partial<Handlers>;
+}
+
+/** The test of an endpoint, which waits for the delivery. */
+function testHandlers({ endpoints, requests }: WebhookParts, { part, audit }: Acting) {
+  const waits = new TestWaits();
+  const once = onceOf(requests);
+  return {
     testWebhookEndpoint: async ({ path, call }) => {
       const partnerId = callerOf(call).partner.id;
       const { stored, isReplayed } = await part(call, () =>
         once(call, `/${path.endpoint_id}/test`, async (em) => {
           const ordered = await endpoints.orderTest(partnerId, path.endpoint_id, em);
+          const about = { target: `webhook:${path.endpoint_id.toLowerCase()}`, after: { event_id: ordered.eventId } };
+          await audit(em, call, 'testWebhookEndpoint', about);
           return { stored: JSON.stringify(ordered), status: 200, orderId: null };
         }),
       );
@@ -128,6 +150,13 @@ export function webhookHandlers({ endpoints, deliveries, requests, replays }: We
       const result = await waits.result(test.deliveryId, look, call.res);
       return { status: 200, body: json({ event_id: test.eventId, ...result }), headers: replayedHeader(isReplayed) };
     },
+  } satisfies Partial<Handlers>;
+}
+
+/** The deliveries of an endpoint, and sending events again. */
+function deliveryHandlers({ endpoints, deliveries, replays }: WebhookParts, { part, audit }: Acting) {
+  const own = ownOf(endpoints);
+  return {
     listWebhookDeliveries: async ({ path, query, call }) => {
       const endpoint = await own(call, path.endpoint_id);
       const limit = wholeNumber(query.limit, usualLimit);
@@ -142,11 +171,29 @@ export function webhookHandlers({ endpoints, deliveries, requests, replays }: We
       const key = keyOf(call, `/${endpoint.id}/replay`);
       const { stored, isReplayed } = await replays.run(endpoint.partner.id, key, async (em) => {
         const { count, nextCursor } = await deliveries.replay(endpoint, asked, em);
+        const after = { ...body, count };
+        await audit(em, call, 'replayWebhookEvents', { target: `webhook:${endpoint.id}`, after });
         return { stored: JSON.stringify({ count, next_cursor: nextCursor }), status: 200, orderId: null };
       });
       return { status: 200, body: stored, headers: replayedHeader(isReplayed) };
     },
   } satisfies Partial<Handlers>;
+}
+
+/** The Idempotency-Key of a POST. `path` is what follows the list of endpoints. */
+function keyOf(call: Call, path: string): Repeatable | null {
+  return repeatable(call, `POST ${endpointsPath}${path.toLowerCase()}`);
+}
+
+/** Makes the function that runs a POST once for each idempotency key. */
+function onceOf(requests: RepeatableRequests) {
+  return (call: Call, path: string, effect: (em: EntityManager) => Promise<Effect>): Promise<RepeatedAnswer> =>
+    requests.run(callerOf(call).partner.id, keyOf(call, path), effect);
+}
+
+/** Makes the function that reads an endpoint of the caller's partner. */
+function ownOf(endpoints: EndpointService) {
+  return (call: Call, id: string): Promise<WebhookEndpoint> => endpoints.get(callerOf(call).partner.id, id);
 }
 
 /** The answer with a new secret, as it is stored: with the mark of the secret. */

@@ -19,7 +19,7 @@ import type { ChainHarness } from '../chain-conformance.ts';
 
 export const unit = 100_000n;
 
-/** What a family's chain can do beside its traits. */
+/** What a family's chain can do in addition to its traits. */
 export const abilities = [
   'token',
   'tag',

@@ -196,7 +196,7 @@ async function tried(view: View, body: Body): Promise<{ call: VmCall; run: Execu
   return { call, run: await machine.view(call, vmHeight) };
 }
 
-/** The transaction that the node prints beside the result of a trial. */
+/** The transaction that the node prints next to the result of a trial. */
 function unsigned(view: View, { from, contract, value, data }: VmCall): object {
   const call: TronCall = { type: 'TriggerSmartContract', owner: from, to: contract, amount: value, data };
   const { id, header } = view.head;

@@ -31,7 +31,7 @@ const amount = 10_000n;
 const value = { value: amount };
 
 /**
- * Makes each case for an address, each in a block of its own; the token is a `UsdtToken`. The
+ * Makes each case for an address, each in a separate block; the token is a `UsdtToken`. The
  * address needs an account, as TRC-10 tokens would make one.
  */
 export async function makeDeposits(chain: TronChain, token: string, address: string): Promise<DepositCase[]> {

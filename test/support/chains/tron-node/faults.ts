@@ -5,11 +5,11 @@ import type { TronLog } from './vm.ts';
 export interface TronFaults {
   /** Serves another chain. */
   chain?: TronBlocks;
-  /** Its head is so many blocks behind. */
+  /** Its head is this many blocks behind. */
   lag?: number;
   /** Its head stays at this block. */
   stuckAt?: number;
-  /** Its final head is so many blocks ahead of the chain's, or behind when it is below 0. */
+  /** Its final head is this many blocks ahead of the chain's, or behind when it is below 0. */
   solidShift?: number;
   /** Knows no block below this one, and none of their transactions. */
   forgetsBelow?: number;

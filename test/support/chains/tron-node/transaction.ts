@@ -105,7 +105,7 @@ function decodeCall(number: number, any: Message): TronCall {
   return { type, owner: address(1), to: address(2), amount: value.int(3), data: value.bytes(4), token };
 }
 
-/** What else a transaction says, beside its call. */
+/** What else a transaction says, apart from its call. */
 export interface Terms {
   /** Id of the reference block, as 64 digits. */
   readonly reference: string;

@@ -12,7 +12,7 @@ export interface XrpFaults {
   networkId?: number | null;
   /** Knows an amendment too few: says so, and takes no transaction. */
   amendmentBlocked?: boolean;
-  /** Its newest ledger is so many behind. */
+  /** Its newest ledger is this many behind. */
   lag?: number;
   /** Its newest ledger stays this one. */
   stuckAt?: number;

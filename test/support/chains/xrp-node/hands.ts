@@ -144,7 +144,7 @@ function deletion(chain: XrpLedgers, { to, amount, tag }: Credit, leaver: XrpKey
 
 /**
  * A batch of two payments by the bank, one to the recipient and one to another account. The inner
- * ones have ids and metadata of their own, and no signature.
+ * ones have ids and their own metadata, and no signature.
  * https://xrpl.org/docs/concepts/transactions/batch-transactions
  */
 export function batch(chain: XrpLedgers, credits: readonly [Credit, Credit]): Waiting {

@@ -113,7 +113,7 @@ export class XrpLedgers {
     for (let made = 0; made < count; made += 1) this.#next([], state, stateHash);
   }
 
-  /** Accounts change without a transaction, in an empty ledger of its own. */
+  /** Accounts change without a transaction, in a separate empty ledger. */
   change(work: (state: State, index: number) => void): void {
     const state = this.head.state.copy();
     work(state, this.openIndex);

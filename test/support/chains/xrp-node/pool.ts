@@ -56,6 +56,11 @@ export class Pool {
     return this.#waiting.size;
   }
 
+  /** All that waits. */
+  get waiting(): readonly XrpTransaction[] {
+    return [...this.#waiting.values()].map(({ tx }) => tx);
+  }
+
   has(txid: Hash): boolean {
     return this.#waiting.has(txid.toUpperCase());
   }

@@ -30,7 +30,7 @@ async function breaches(rows: Rows, rules: readonly Rule[]): Promise<string[]> {
   return faults;
 }
 
-/** Orders that a partner was told of, and that the database has lost. */
+/** Orders that a partner has seen, and that the database has lost. */
 async function lostOrders({ acknowledged, rows }: World): Promise<string[]> {
   const known = await rows<{ id: string }>('select id from exchange_order');
   const ids = new Set(known.map(({ id }) => id));

@@ -146,6 +146,7 @@ export class OutsideFaults {
     };
     return {
       hotWallet: (chain) => signer.hotWallet(chain),
+      channels: (chain) => signer.channels(chain),
       sign: (...args) => process.alive(() => ask(() => signer.sign(...args))),
       revoke: (...args) => process.alive(() => ask(() => signer.revoke(...args))),
     };

@@ -33,7 +33,7 @@ const noPaymentInDebit = `
 export class World {
   readonly clock = new TestClock();
   readonly orders: MadeOrder[] = [];
-  /** Ids of the orders that a partner was told of. The database must never lose one. */
+  /** Ids of the orders that a partner has seen. The database must never lose one. */
   readonly acknowledged = new Set<string>();
   readonly faults: OutsideFaults;
   /** Two members: the first proposes, the second approves. */

@@ -1,0 +1,183 @@
+import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import type { Clock } from '../../base/clock.ts';
+import { sql } from '../../base/db/sql.ts';
+import { errorMembers, type Log } from '../../base/log.ts';
+import { Big, floorTo, formatDecimal, maxOf } from '../../base/money.ts';
+import type { CurrencyCatalogue } from '../../market/currencies/currency-catalogue.ts';
+import { CommissionStatement } from '../rows/commission-statement.entity.ts';
+import { type CommissionEntries, endOf, monthOf } from './commission-entries.ts';
+import { commissionCsv, readMonths } from './commission-reads.ts';
+
+/** The event `commission.statement`, of a month that was closed. Amounts are decimal text. */
+export interface StatementEvent {
+  readonly month: string;
+  readonly state: 'closed' | 'rolled' | 'payable';
+  readonly coin: string;
+  readonly network: string;
+  readonly due: string | null;
+  readonly sha256: string;
+}
+
+export interface CommissionClosingOptions {
+  readonly orm: MikroORM;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly entries: CommissionEntries;
+  readonly catalogue: CurrencyCatalogue;
+  readonly prices: { live(coin: string): Big | null; reference(coin: string): Big | null };
+  /** US dollars below which a month is not paid. */
+  readonly minimumUsd: number;
+  /** Stores the event for the partner's webhooks, in the transaction that closes the month. */
+  readonly onClosed: (em: EntityManager, partnerId: string, data: StatementEvent, at: Date) => Promise<unknown>;
+}
+
+/** How long after its end a month is closed. */
+const closeAfterMs = 5 * 60_000;
+/** After this many months below the minimum, a balance above the network fee is paid. */
+const mostRolledMonths = 12;
+
+/** Closes months of partners: each once, in order, with figures that never change. */
+export class CommissionClosing {
+  readonly #options: CommissionClosingOptions;
+
+  constructor(options: CommissionClosingOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Closes all months that have ended, while the last comparison of the books found no difference
+   * in what partners earned. Any number of workers may call it. Returns how many months it closed.
+   */
+  async close(): Promise<number> {
+    const { orm, clock, log } = this.#options;
+    const before = monthOf(new Date(clock.now().getTime() - closeAfterMs));
+    let count = 0;
+    const failed = new Set<string>();
+    for (;;) {
+      const em = orm.em.fork();
+      const due = await sql<{ partnerId: string; month: string }>(
+        em,
+        `select distinct on (partner_id) partner_id as "partnerId", month::text as month
+           from commission_statement
+          where state = 'open' and month < ?::date
+            and partner_id not in (select jsonb_array_elements_text(?::jsonb)::uuid)
+          order by partner_id, month limit 100`,
+        [before, JSON.stringify([...failed])],
+      );
+      if (due.length === 0) return count;
+      if (await booksDiffer(em)) {
+        log.warn({ event: 'commission_not_closed' }, 'months of partners stay open while the books differ');
+        return count;
+      }
+      for (const { partnerId, month } of due) {
+        try {
+          if (await orm.em.fork().transactional((own) => this.#close(own, partnerId, month))) count += 1;
+        } catch (error) {
+          // The months of other partners go on.
+          failed.add(partnerId);
+          const members = { event: 'commission_not_closed', partner_id: partnerId, ...errorMembers(error) };
+          log.error(members, 'the month of a partner could not be closed');
+        }
+      }
+    }
+  }
+
+  /** Entries that were under way hold the month's row, and are waited for. */
+  async #close(em: EntityManager, partnerId: string, month: string): Promise<boolean> {
+    const { clock, entries, onClosed } = this.#options;
+    const open = { partnerId, month, state: 'open' } as const;
+    const statement = await em.findOne(CommissionStatement, open, { lockMode: LockMode.PESSIMISTIC_WRITE });
+    if (!statement) return false;
+    const now = clock.now();
+    const read = (await readMonths(em, partnerId, month)).at(-1);
+    const [own] = read?.figures ?? [];
+    if (!read || !own) throw new Error(`there is no month ${month} of partner ${partnerId}`);
+    const { figures, orders } = read;
+    const { state, due } = await this.#decide(em, statement, new Big(own.closing));
+    const hash = sha256.create();
+    for await (const part of commissionCsv(em, partnerId, month)) hash.update(utf8ToBytes(part));
+    const digest = bytesToHex(hash.digest());
+    Object.assign(statement, {
+      state,
+      due: due && formatDecimal(due),
+      figures,
+      orders,
+      sha256: digest,
+      closedAt: now,
+    });
+    await em.flush();
+    // What remains goes on in the next month, also without a new order.
+    if (figures.some(({ closing }) => closing !== '0')) await entries.openMonths(em, [partnerId], endOf(month));
+    const { coin, network } = statement;
+    const event = { month: month.slice(0, 7), state, coin, network, due: statement.due, sha256: digest };
+    await onClosed(em, partnerId, event, now);
+    return true;
+  }
+
+  /** Decides whether the balance is paid: what no earlier month is still to be paid for. */
+  async #decide(
+    em: EntityManager,
+    statement: CommissionStatement,
+    closing: Big,
+  ): Promise<{ readonly state: 'closed' | 'rolled' | 'payable'; readonly due: Big | null }> {
+    const { catalogue, prices, minimumUsd } = this.#options;
+    const { coin, network } = statement;
+    const balance = await unpaidPart(em, statement, closing);
+    if (balance.lte('0')) return { state: 'closed', due: null };
+    const currency = catalogue.find(coin, network);
+    const payable = floorTo(balance, currency?.decimals ?? 0);
+    const exceedsFee = payable.gt(currency?.networkFee ?? '0');
+    const price = prices.live(coin) ?? prices.reference(coin);
+    const isEnough = price === null || payable.times(price).gte(String(minimumUsd));
+    if (exceedsFee && (isEnough || (await isExempt(em, statement)))) return { state: 'payable', due: payable };
+    return { state: 'rolled', due: null };
+  }
+}
+
+/**
+ * The part of the closing balance of a month, in its asset, that no earlier month is paid for. A
+ * payment that was booked after the month is not in its balance, so it counts as not made.
+ */
+export async function unpaidPart(
+  em: EntityManager,
+  { partnerId, month, coin, network }: CommissionStatement,
+  closing: Big,
+): Promise<Big> {
+  const [row] = await sql<{ due: string }>(
+    em,
+    `select coalesce(sum(s.due), 0)::text as due
+       from commission_statement s
+       left join commission_entry e on e.payment_id = s.payment_id and e.kind = 'payment'
+      where s.partner_id = ? and s.month < ?::date and s.coin = ? and s.network = ?
+        and (s.state = 'payable' or e.month > ?::date)`,
+    [partnerId, month, coin, network, month],
+  );
+  return maxOf(new Big('0'), closing.minus(row?.due ?? '0'));
+}
+
+/** Whether no minimum counts: the partner is inactive, or the balance rolled for a year. */
+async function isExempt(em: EntityManager, { partnerId, month }: CommissionStatement): Promise<boolean> {
+  const [row] = await sql<{ isExempt: boolean }>(
+    em,
+    `select p.status = 'inactive' or (
+              select count(*) filter (where s.state = 'rolled') >= ?
+                from commission_statement s
+               where s.partner_id = p.id and s.month < ?::date
+                 and s.month >= ?::date - make_interval(months => ?)) as "isExempt"
+       from partner p where p.id = ?`,
+    [mostRolledMonths, month, month, mostRolledMonths, partnerId],
+  );
+  return row?.isExempt ?? false;
+}
+
+/** Whether the last comparison of the books found a difference in what partners earned. */
+async function booksDiffer(em: EntityManager): Promise<boolean> {
+  const [last] = await sql<{ differs: boolean }>(
+    em,
+    `select coalesce((differences ->> 'markups')::int, 0) + coalesce((differences ->> 'commission')::int, 0) > 0 as differs
+       from reconciliation where ended_at is not null order by due_at desc limit 1`,
+  );
+  return last?.differs ?? false;
+}

@@ -1,0 +1,146 @@
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { v7 as uuidv7 } from 'uuid';
+import type { Clock } from '../../base/clock.ts';
+import { sql } from '../../base/db/sql.ts';
+import { Big } from '../../base/money.ts';
+import { book, type LedgerAsset, line } from '../../ledger/ledger.ts';
+import { type CommissionEntries, monthOf } from './commission-entries.ts';
+import { conversionLines, converted } from './conversion.ts';
+
+export interface CommissionConversionsOptions {
+  readonly orm: MikroORM;
+  readonly clock: Clock;
+  readonly entries: CommissionEntries;
+  readonly prices: { live(coin: string): Big | null };
+}
+
+/** Partners that one statement reads. */
+const batch = 100;
+
+/**
+ * SQL: the balances of the partner of `s`, an open month, in other assets than its own: what the
+ * previous month left, and the entries since. What is due for an earlier month is paid in the asset
+ * of that month, and stays.
+ */
+const othersSql = `
+  select b.coin, b.network, sum(b.amount) as amount
+    from (select f.coin, f.network, f.closing as amount
+            from (select figures from commission_statement p where p.partner_id = s.partner_id and p.month < s.month
+                   order by p.month desc limit 1) as previous
+           cross join jsonb_to_recordset(previous.figures) as f (coin text, network text, closing numeric)
+          union all
+          select e.coin, e.network, e.amount from commission_entry e
+           where e.partner_id = s.partner_id and e.month = s.month
+          union all
+          select d.coin, d.network, -d.due from commission_statement d
+           where d.partner_id = s.partner_id and d.state = 'payable') as b
+   where (b.coin, b.network) <> (s.coin, s.network)
+   group by b.coin, b.network having sum(b.amount) <> 0`;
+
+/**
+ * Converts to the asset of the month what partners have in other assets. That are markups without a
+ * price at their accrual, the rest of a month that had another asset, and accruals of older
+ * versions.
+ */
+export class CommissionConversions {
+  readonly #options: CommissionConversionsOptions;
+
+  constructor(options: CommissionConversionsOptions) {
+    this.#options = options;
+  }
+
+  /** Converts what has a price now. Returns how many balances it converted. */
+  async convert(): Promise<number> {
+    const { orm, clock } = this.#options;
+    await this.#adopt();
+    let [count, after] = [0, '00000000-0000-0000-0000-000000000000'];
+    for (;;) {
+      const partners = await sql<{ id: string }>(
+        orm.em.fork(),
+        `select s.partner_id as id from commission_statement s
+          where s.state = 'open' and s.month = ?::date and s.partner_id > ?::uuid and exists (${othersSql})
+          order by s.partner_id limit ?`,
+        [monthOf(clock.now()), after, batch],
+      );
+      for (const { id } of partners) count += await orm.em.fork().transactional((em) => this.#convert(em, id));
+      const last = partners.at(-1);
+      if (!last || partners.length < batch) return count;
+      after = last.id;
+    }
+  }
+
+  /**
+   * Adds entries for the accruals of older versions, in their coins. The ledger has booked them.
+   */
+  async #adopt(): Promise<void> {
+    const { orm, clock, entries } = this.#options;
+    await orm.em.fork().transactional(async (em) => {
+      const rows = await sql<LedgerAsset & { partnerId: string; orderId: string; amount: string }>(
+        em,
+        `select o.partner_id as "partnerId", o.id as "orderId", l.coin, l.network, (-l.amount)::text as amount
+           from ledger_transaction x
+           join exchange_order o on o.id = x.order_id
+           join ledger_line l on l.transaction_id = x.id and l.account = 'partner:' || o.partner_id
+          where x.kind = 'markup'
+            and not exists (select from commission_entry e where e.order_id = x.order_id and e.kind = 'accrual')
+          order by x.at, x.id`,
+      );
+      if (rows.length === 0) return;
+      const at = clock.now();
+      const partners = rows.map(({ partnerId }) => partnerId);
+      const months = await entries.openMonths(em, partners, at);
+      const monthFor = (partnerId: string): string => months.get(partnerId)?.month ?? monthOf(at);
+      await entries.add(
+        em,
+        rows.map((row) => ({ ...row, kind: 'accrual', month: monthFor(row.partnerId), at })),
+      );
+    });
+  }
+
+  /** Converts the balances of a partner under the lock of its month. */
+  async #convert(em: EntityManager, partnerId: string): Promise<number> {
+    const { clock, entries, prices } = this.#options;
+    const at = clock.now();
+    const month = monthOf(at);
+    const key = [partnerId, month];
+    const [open] = await sql<LedgerAsset>(
+      em,
+      `select coin, network from commission_statement
+        where partner_id = ? and month = ?::date and state = 'open' for update`,
+      key,
+    );
+    const price = open && prices.live(open.coin);
+    if (!open || !price) return 0;
+    // A separate statement, which sees what was committed before the lock was taken.
+    const balances = await sql<LedgerAsset & { amount: string }>(
+      em,
+      `select b.coin, b.network, b.amount::text as amount
+         from commission_statement s cross join lateral (${othersSql}) as b
+        where s.partner_id = ? and s.month = ?::date
+          and not exists (select from commission_statement earlier
+                           where earlier.partner_id = s.partner_id and earlier.month < s.month
+                             and earlier.state = 'open')
+        order by b.coin, b.network`,
+      key,
+    );
+    let count = 0;
+    for (const { coin, network, amount: text } of balances) {
+      const amount = new Big(text);
+      const from = { coin, network, amount, price: prices.live(coin) };
+      const into = converted(from, open, price);
+      if (into === null || from.price === null) continue;
+      const entry = { partnerId, month, at, kind: 'conversion' } as const;
+      const source = { coin, network, amount: amount.abs(), price: from.price };
+      const out = amount.times('-1');
+      await entries.add(em, [
+        { ...entry, coin, network, amount: out },
+        { ...entry, coin: open.coin, network: open.network, amount: into, from: source, price },
+      ]);
+      const taken = line(`partner:${partnerId}`, from, amount);
+      const lines = [taken, ...conversionLines(partnerId, from, open, into)];
+      await book(em, { kind: 'commission_conversion', reference: uuidv7(), orderId: null, at, lines });
+      count += 1;
+    }
+    return count;
+  }
+}

@@ -1,0 +1,258 @@
+import { addressExample } from '../../../src/chains/addresses/address.ts';
+import { ChainError } from '../../../src/chains/port/chain-adapter.ts';
+import { attention } from '../../../src/orders/read/attention.ts';
+import { monthOf as monthName } from '../../../src/settlement/commission/commission-entries.ts';
+import { PayoutHolds, resumePayouts } from '../../../src/settlement/pay/payout-holds.ts';
+import { type CrashPoint, crashPoints } from '../../../src/settlement/turns/crash-point.ts';
+import { Faults } from '../../support/faults/faults.ts';
+import {
+  commissionPayment,
+  commissionState,
+  earn,
+  type MadeCommission,
+} from '../../support/gateway/commission-payments.ts';
+import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
+
+const hourMs = 3_600_000;
+// Bitcoin has room for 4,000 US dollars an hour, 400 of them of commission. One bitcoin is about
+// 65,000 US dollars.
+const settings = { PAYOUT_LIMIT_ASSET_USD_PER_HOUR: '1000000,BTC/BTC=4000', PAYOUT_SHARE_PARTNER: '1' };
+
+const faults = new Faults();
+/** Ends the work there once, as a process that dies would. */
+let dieAt: CrashPoint | null = null;
+let gateway: SettledGateway;
+
+beforeAll(async () => {
+  const onCrashPoint = (name: CrashPoint): void => {
+    if (name !== dieAt) return;
+    dieAt = null;
+    throw new Error(`died at ${name}`);
+  };
+  gateway = await startSettledGateway({ settings, outside: { ...faults.outside(), onCrashPoint } });
+});
+afterAll(async () => {
+  try {
+    expect(await gateway?.differences()).toEqual([]);
+  } finally {
+    await gateway?.stop();
+  }
+});
+beforeEach(() => gateway.clock.advance(3 * hourMs));
+afterEach(() => {
+  dieAt = null;
+  faults.preparing = null;
+});
+
+async function rounds(count = 6): Promise<void> {
+  for (let round = 0; round < count; round++) {
+    for (const network of ['BTC', 'LTC']) await gateway.mine(network, 2);
+    await gateway.tick();
+    gateway.clock.advance(3_000);
+  }
+}
+
+const newPartner = async (): Promise<string> => (await gateway.partner()).id;
+const stateOf = (one: MadeCommission): Promise<string | undefined> => commissionState(gateway, one);
+
+interface Month {
+  readonly state: string;
+  readonly problem: string | null;
+  readonly paid: boolean;
+}
+
+async function monthOf({ partnerId, month }: MadeCommission): Promise<Month | undefined> {
+  const [row] = await gateway.query<Month>(
+    `select state, problem, paid_at is not null as paid from commission_statement where partner_id = $1 and month = $2`,
+    [partnerId, month],
+  );
+  return row;
+}
+
+/** The lines of a payment's entry, without what the chain charged. */
+async function linesOf({ id }: MadeCommission): Promise<string[]> {
+  const rows = await gateway.query<{ line: string }>(
+    `select l.account || ' ' || trim_scale(l.amount) || ' ' || l.coin as line
+       from ledger_transaction x join ledger_line l on l.transaction_id = x.id
+      where x.reference = $1 and x.kind = 'payment' order by l.line limit 3`,
+    [id],
+  );
+  return rows.map(({ line }) => line);
+}
+
+/** How often a payment's amount is on the chain. */
+async function timesPaid({ id }: MadeCommission): Promise<number | undefined> {
+  const [row] = await gateway.query<{ times: number }>(
+    `select count(*)::int as times from sandbox_tx t join payment_attempt a on a.txid = t.txid
+      where a.payment_id = $1 and t.state = 'mined'`,
+    [id],
+  );
+  return row?.times;
+}
+
+describe('a payment of commission', () => {
+  it('takes what is due from the partner, and ends its month', async () => {
+    const partnerId = await newPartner();
+    const paid = await commissionPayment(gateway, { partnerId, amount: '0.001', fee: '0.0002' });
+    await rounds();
+    expect(await stateOf(paid)).toBe('confirmed');
+    expect(await linesOf(paid)).toEqual([
+      `partner:${partnerId} 0.0012 BTC`,
+      'hot -0.001 BTC',
+      'network_fee -0.0002 BTC',
+    ]);
+    expect(await monthOf(paid)).toEqual({ state: 'paid', problem: null, paid: true });
+    const entries = await gateway.query(
+      `select e.kind, trim_scale(e.amount)::text as amount, e.month > $2::date as later, s.state
+         from commission_entry e join commission_statement s using (partner_id, month) where e.payment_id = $1`,
+      [paid.id, paid.month],
+    );
+    expect(entries).toEqual([{ kind: 'payment', amount: '-0.0012', later: true, state: 'open' }]);
+    expect(await timesPaid(paid)).toBe(1);
+  });
+
+  it('waits while a hold covers its asset', async () => {
+    const holds = new PayoutHolds(gateway.app.orm, gateway.clock, gateway.app.log);
+    const em = gateway.app.orm.em.fork();
+    const holdId = await holds.stop(em, { coin: 'BTC', network: 'BTC' }, 'odd payouts', null);
+    const waiting = await commissionPayment(gateway, { partnerId: await newPartner(), amount: '0.001' });
+    await rounds();
+    expect(await stateOf(waiting)).toBe('ready');
+    const now = gateway.clock.now();
+    const [proposedBy, decidedBy] = [
+      (await gateway.staff.create('one@example.com', 'operator')).member.id,
+      (await gateway.staff.create('two@example.com', 'operator')).member.id,
+    ];
+    const decision = { proposedBy, proposedAt: now, decidedBy, acknowledges: false, now };
+    await em.transactional((inside) => resumePayouts(inside, holdId, decision));
+    await rounds();
+    expect(await stateOf(waiting)).toBe('confirmed');
+  });
+
+  it.each([
+    ['before it begins', null],
+    ['after it was built', 'payment.built'],
+    ['after it was stored', 'payment.prepared'],
+  ] as const)('waits while staff hold its month: %s', async (_when, point) => {
+    const held = await commissionPayment(gateway, { partnerId: await newPartner(), amount: '0.001' });
+    const hold = (at: Date | null, why: string | null) =>
+      gateway.query('update commission_statement set held_at = $2, hold_reason = $3 where payment_id = $1', [
+        ...[held.id, at, why],
+      ]);
+    if (point !== null) {
+      dieAt = point;
+      await rounds(1);
+    }
+    await hold(gateway.clock.now(), 'a question');
+    await rounds();
+    expect(await stateOf(held)).toBe('ready');
+    expect(await timesPaid(held)).toBe(0);
+    await hold(null, null);
+    await rounds();
+    expect(await stateOf(held)).toBe('confirmed');
+  });
+
+  it('waits while its partner has lost the address', async () => {
+    const partnerId = await newPartner();
+    const waiting = await commissionPayment(gateway, { partnerId, amount: '0.001' });
+    const [member] = await gateway.query<{ id: string }>(
+      `insert into partner_member (id, partner_id, name, role, created_at)
+       values (gen_random_uuid(), $1, 'An owner', 'owner', now()) returning id`,
+      [partnerId],
+    );
+    await gateway.query(
+      `insert into commission_address (id, partner_id, coin, network, address, requested_at, member_id, old_is_lost, effective_at)
+       values (gen_random_uuid(), $1, 'BTC', 'BTC', $2, $3, $4, true, $3)`,
+      [partnerId, addressExample('BTC'), gateway.clock.now(), member?.id],
+    );
+    await rounds();
+    expect(await stateOf(waiting)).toBe('ready');
+    await gateway.query('update commission_address set cancelled_at = $2 where partner_id = $1', [
+      partnerId,
+      gateway.clock.now(),
+    ]);
+    await rounds();
+    expect(await stateOf(waiting)).toBe('confirmed');
+  });
+
+  it('waits while the balance of its partner does not cover it', async () => {
+    const partnerId = await newPartner();
+    const first = await commissionPayment(gateway, { partnerId, amount: '0.001', monthsAgo: 2 });
+    const uncovered = await commissionPayment(gateway, { partnerId, amount: '0.001', earned: '0.0005' });
+    await rounds();
+    expect([await stateOf(first), await stateOf(uncovered)]).toEqual(['confirmed', 'ready']);
+    // What the partner earns later covers it.
+    await earn(gateway, { partnerId, month: monthName(gateway.clock.now()), amount: '0.0006' });
+    await rounds();
+    expect(await stateOf(uncovered)).toBe('confirmed');
+  });
+
+  it('waits for the part of commission in a limit, and blocks no payout', async () => {
+    const [first, second] = [
+      await commissionPayment(gateway, { partnerId: await newPartner(), amount: '0.004' }),
+      await commissionPayment(gateway, { partnerId: await newPartner(), amount: '0.004' }),
+    ];
+    await rounds();
+    expect([await stateOf(first), await stateOf(second)].toSorted()).toEqual(['confirmed', 'payout_share']);
+    const order = await gateway.order({
+      ...{ coin_from: 'LTC', network_from: 'LTC', amount_from: 7.6, refund_address: addressExample('LTC') },
+      ...{ coin_to: 'BTC', network_to: 'BTC', recipient_address: addressExample('BTC') },
+    });
+    await gateway.deposit(order);
+    await gateway.settle(order);
+    expect((await gateway.show(order)).status).toBe('completed');
+    expect([await stateOf(first), await stateOf(second)]).toContain('payout_share');
+    gateway.clock.advance(hourMs + 60_000);
+    await rounds();
+    expect([await stateOf(first), await stateOf(second)]).toEqual(['confirmed', 'confirmed']);
+  });
+
+  const points = (Object.keys(crashPoints) as CrashPoint[]).filter((name) => name.startsWith('payment.'));
+  it.each(points)('is paid once when the worker dies at %s', async (point) => {
+    const paid = await commissionPayment(gateway, { partnerId: await newPartner(), amount: '0.001' });
+    dieAt = point;
+    await rounds(10);
+    expect(dieAt).toBeNull();
+    expect(await stateOf(paid)).toBe('confirmed');
+    expect(await timesPaid(paid)).toBe(1);
+    expect(await linesOf(paid)).toHaveLength(3);
+    expect((await monthOf(paid))?.state).toBe('paid');
+  });
+
+  it('leaves its month payable when it ends unpaid, and is not ended by the first refusal', async () => {
+    const dead = await commissionPayment(gateway, { partnerId: await newPartner(), amount: '0.001' });
+    faults.preparing = ({ id }) => {
+      if (id === dead.id) throw new ChainError('would_fail', 'refused', { retryable: false, isOfChain: true });
+    };
+    await rounds();
+    expect(await stateOf(dead)).toBe('would_fail');
+    expect(await monthOf(dead)).toEqual({ state: 'payable', problem: null, paid: false });
+    gateway.clock.advance(24 * hourMs);
+    await rounds();
+    expect(await stateOf(dead)).toBe('would_fail');
+    expect(await monthOf(dead)).toEqual({ state: 'payable', problem: 'payment_dead', paid: false });
+    expect(await linesOf(dead)).toEqual([]);
+  });
+
+  it('is shown to staff with its partner once it waits for half a day', async () => {
+    const partnerId = await newPartner();
+    const waiting = await commissionPayment(gateway, { partnerId, amount: '0.001', earned: '0' });
+    const items = async () =>
+      (await attention(gateway.app.orm.em.fork(), 100, gateway.clock.now())).filter(
+        ({ subjectId }) => subjectId === waiting.id,
+      );
+    gateway.clock.advance(12 * hourMs);
+    await gateway.tick();
+    expect(await items()).toEqual([]);
+    gateway.clock.advance(1_000);
+    const [{ name } = { name: '' }] = await gateway.query<{ name: string }>('select name from partner where id = $1', [
+      partnerId,
+    ]);
+    expect(await items()).toEqual([
+      expect.objectContaining({
+        kind: 'payment_problem',
+        detail: `not_sent, commission of ${name} for ${waiting.month.slice(0, 7)}`,
+      }),
+    ]);
+  });
+});

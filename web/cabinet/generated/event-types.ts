@@ -1,0 +1,28 @@
+// Generated from openapi.yaml by npm run generate. Do not edit.
+/** Every type of event. */
+export const eventTypes = [
+  'order.created',
+  'order.deposit_detected',
+  'order.expired',
+  'order.refunding',
+  'order.deposit_lost',
+  'order.confirmed',
+  'order.exchanged',
+  'order.completed',
+  'order.failed',
+  'order.refunded',
+  'order.payout_retried',
+  'order.refund_address_set',
+  'order.action_required',
+  'order.deposit_added',
+  'order.extra_refunding',
+  'order.extra_refunded',
+  'order.extra_refund_failed',
+  'order.held',
+  'order.released',
+  'order.action_resolved',
+  'order.updated',
+  'commission.statement',
+  'commission.paid',
+  'commission.address_changed',
+] as const;
