@@ -16,8 +16,8 @@ export async function actAsStaff(world: World, action: StaffActionName, orderId:
 async function proposalFor(world: World, action: StaffActionName, orderId: string): Promise<StaffProposal | null> {
   const [proposer = ''] = world.staffIds;
   const asked = { action, staffId: proposer, reason: 'the model says so' };
-  // This world trades with its own inventory.
-  if (action === 'venue_opening' || action === 'venue_classify') return null;
+  // This world trades with its own inventory, and its partner asks no markup.
+  if (/^(venue_opening|venue_classify|commission_)/.test(action)) return null;
   if (action === 'resume_payouts') {
     const [hold] = await world.rows<{ id: string }>(
       'select id from payout_hold where closed_at is null order by opened_at limit 1',
