@@ -17,23 +17,55 @@ type Part = readonly object[];
  * A message of a process to the primary. A process that a signal asks to end is `leaving`. It
  * serves on until the primary tells it to stop.
  */
-type Saying =
-  | { readonly ready: Addresses }
-  | { readonly failed: string }
-  | { readonly leaving: true }
-  /** Requests the parts of all processes, or carries the process's own part. */
-  | { readonly gather: number }
-  | { readonly part: Part; readonly of: number };
+type Report = { readonly ready: Addresses } | { readonly failed: string } | { readonly leaving: true };
 
 /** Why a process stops: the gateway ends, or another process replaces it. */
 type StopReason = 'ending' | 'replaced';
 
 /** A message of the primary to a process. */
-type Order =
-  | { readonly stop: StopReason }
-  /** Requests the process's part, or carries the parts that it requested. */
-  | { readonly tell: number }
-  | { readonly parts: readonly Part[]; readonly of: number };
+interface Order {
+  readonly stop: StopReason;
+}
+
+/**
+ * Requests and answers, which both sides send: a process requests the parts of all processes, and
+ * the primary then requests the part of each.
+ */
+type Exchanged = { readonly request: number } | { readonly answer: unknown; readonly to: number };
+
+let requests = 0;
+
+/**
+ * Requests an answer from the other end: the primary of a process, or a process of the primary.
+ *
+ * @param limitMs Without an answer in that time the result is undefined.
+ */
+function request<T>(end: Worker, limitMs: number): Promise<T | undefined> {
+  const id = ++requests;
+  return new Promise((resolve) => {
+    const finish = (answer?: T): void => {
+      clearTimeout(limit);
+      end.off('message', receive);
+      resolve(answer);
+    };
+    const receive = (message: Exchanged): void => {
+      if ('answer' in message && message.to === id) finish(message.answer as T);
+    };
+    const limit = setTimeout(finish, limitMs);
+    end.on('message', receive);
+    end.send({ request: id } satisfies Exchanged, (error) => {
+      if (error) finish();
+    });
+  });
+}
+
+/** Answers each request of the other end. */
+function answerWith(end: Worker, answer: () => Promise<unknown>): void {
+  end.on('message', (message: Exchanged) => {
+    if (!('request' in message)) return;
+    void answer().then((made) => end.send({ answer: made, to: message.request } satisfies Exchanged, () => {}));
+  });
+}
 
 /** The primary, from the view of one of its processes. */
 export interface ProcessGroup {
@@ -53,35 +85,20 @@ export interface ProcessGroup {
 export function joinGroup(): ProcessGroup | null {
   const own = cluster.worker;
   if (!own) return null;
-  let questions = 0;
-  const say = (saying: Saying): Promise<void> =>
-    new Promise((resolve) => process.send?.(saying, undefined, undefined, () => resolve()));
+  const report = (message: Report): Promise<void> => new Promise((resolve) => own.send(message, () => resolve()));
   // A terminal sends these to every process. The primary decides what happens.
   for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
-  process.on('SIGTERM', () => void say({ leaving: true }));
+  process.on('SIGTERM', () => void report({ leaving: true }));
   return {
-    ready: (addresses) => void say({ ready: addresses }),
-    failed: (text) => say({ failed: text }),
+    ready: (addresses) => void report({ ready: addresses }),
+    failed: (text) => report({ failed: text }),
     onStop: (stop) =>
-      process.on('message', (order: Order) => {
+      own.on('message', (order: Order | Exchanged) => {
         if ('stop' in order) stop(order.stop === 'replaced');
       }),
-    onGather: (part) =>
-      process.on('message', (order: Order) => {
-        if ('tell' in order) void part().then((own) => say({ part: own, of: order.tell }));
-      }),
-    gather: () => {
-      const of = ++questions;
-      return new Promise((resolve) => {
-        const hear = (order: Order): void => {
-          if (!('parts' in order) || order.of !== of) return;
-          process.off('message', hear);
-          resolve(order.parts);
-        };
-        process.on('message', hear);
-        void say({ gather: of });
-      });
-    },
+    onGather: (part) => answerWith(own, part),
+    // The primary answers once each process answered or took too long.
+    gather: async () => (await request<readonly Part[]>(own, 2 * gatherMs)) ?? [],
     leave: () =>
       new Promise((resolve) => {
         process.once('disconnect', resolve);
@@ -187,7 +204,6 @@ class ApiProcesses {
    * after it was told to end.
    */
   readonly #states = new Map<Worker, 'starting' | 'serving' | 'leaving' | 'stopping'>();
-  #questions = 0;
   /** Times of unexpected ends. */
   #ends: number[] = [];
   /** Replacements run one after the other. */
@@ -240,17 +256,16 @@ class ApiProcesses {
     return new Promise((resolve, reject) => {
       const limit = setTimeout(() => worker.process.kill('SIGKILL'), startLimitMs);
       let reason: string | undefined;
-      worker.on('message', (saying: Saying) => {
-        if ('failed' in saying) {
-          reason = saying.failed;
-        } else if ('leaving' in saying) {
+      answerWith(worker, () => this.#gather());
+      worker.on('message', (report: Report | Exchanged) => {
+        if ('failed' in report) {
+          reason = report.failed;
+        } else if ('leaving' in report) {
           this.#takeTurn(() => this.#letGo(worker));
-        } else if ('gather' in saying) {
-          void this.#gather(worker, saying.gather);
-        } else if ('ready' in saying) {
+        } else if ('ready' in report) {
           clearTimeout(limit);
           if (this.#states.get(worker) === 'starting') this.#states.set(worker, 'serving');
-          resolve({ worker, addresses: saying.ready });
+          resolve({ worker, addresses: report.ready });
         }
       });
       const ended = (how: string): void => {
@@ -284,30 +299,11 @@ class ApiProcesses {
     });
   }
 
-  async #gather(asking: Worker, of: number): Promise<void> {
+  /** The parts of the processes that answer in time. */
+  async #gather(): Promise<readonly Part[]> {
     const serving = [...this.#states].filter(([, state]) => state === 'serving' || state === 'leaving');
-    const parts = await Promise.all(serving.map(([worker]) => this.#partOf(worker)));
-    asking.send({ parts: parts.filter((part) => part !== undefined), of } satisfies Order, () => {});
-  }
-
-  /** Fetches the part of a process. Undefined without an answer in time. */
-  #partOf(worker: Worker): Promise<Part | undefined> {
-    const of = ++this.#questions;
-    return new Promise((resolve) => {
-      const finish = (part?: Part): void => {
-        clearTimeout(limit);
-        worker.off('message', hear);
-        resolve(part);
-      };
-      const limit = setTimeout(finish, gatherMs);
-      const hear = (saying: Saying): void => {
-        if ('part' in saying && saying.of === of) finish(saying.part);
-      };
-      worker.on('message', hear);
-      worker.send({ tell: of } satisfies Order, (error) => {
-        if (error) finish();
-      });
-    });
+    const parts = await Promise.all(serving.map(([worker]) => request<Part>(worker, gatherMs)));
+    return parts.filter((part) => part !== undefined);
   }
 
   /**

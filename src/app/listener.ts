@@ -108,7 +108,6 @@ function isAmbiguous({ httpVersionMajor, httpVersionMinor, headers }: IncomingMe
   return encoding !== undefined && encoding.toLowerCase() !== 'chunked';
 }
 
-/** Starts to listen. */
 export async function listen(handler: RequestListener, options: ListenerOptions): Promise<Listener> {
   const listener = new DrainableListener(handler, options);
   await listener.open();

@@ -63,7 +63,7 @@ function processFaults(config: Config): string[] {
   // A worker is one process, also where it shares its settings with api processes.
   if (config.API_PROCESSES === 1 || config.ROLE === 'worker') return faults;
   const missing = [
-    config.ROLE !== 'api' && 'ROLE=api (and a ROLE=worker beside it)',
+    config.ROLE !== 'api' && 'ROLE=api (with a ROLE=worker process)',
     config.REDIS_URL === null && `REDIS_URL (for example ${settings.REDIS_URL.good}), where they count the same limits`,
   ].filter((part) => part !== false);
   if (missing.length > 0) {

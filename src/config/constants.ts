@@ -140,7 +140,6 @@ export type Constants = { readonly [Name in ConstantName]: ConstantTable[Name]['
 /** Where an operator finds the value and the reason of a constant. */
 const constantsFile = 'src/config/constants.ts';
 
-/** The value of each constant. */
 export function constantValues(): Constants {
   const values = Object.entries(constants).map(([name, { value }]) => [name, value]);
   return Object.fromEntries(values) as unknown as Constants;

@@ -31,7 +31,6 @@ export interface ReconcileOptions {
   readonly clock?: Clock;
 }
 
-/** A balance of the ledger. */
 export interface LedgerBalance {
   readonly account: string;
   readonly coin: string;

@@ -99,7 +99,6 @@ export function venueHistory(em: EntityManager, range: HistoryRange<'coin' | 'me
   return seriesOf(em, venue, range);
 }
 
-/** Reads the history of chains. */
 export function chainHistory(em: EntityManager, range: HistoryRange<'chain'>) {
   return seriesOf(em, chains, range);
 }

@@ -2,7 +2,6 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from '../base/db/sql.ts';
 import { leavesUsSql } from '../settlement/rows/payment.entity.ts';
 
-/** A payout hold. */
 export interface PayoutHold {
   readonly id: string;
   readonly cause: 'reconciliation' | 'client_debit' | 'venue_loss' | 'staff';

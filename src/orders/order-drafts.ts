@@ -26,7 +26,6 @@ import {
   type WholeMembers,
 } from './order-terms.ts';
 
-/** The destinations of an order. */
 interface Destinations {
   readonly recipientAddress: string;
   readonly recipientAddressTag: string | null;

@@ -129,7 +129,6 @@ export const orderMoves = {
 
 export type OrderMove = keyof typeof orderMoves;
 
-/** The moves into a status. */
 export type MovesTo<To extends OrderStatus> = {
   [Move in OrderMove]: (typeof orderMoves)[Move]['to'] extends To ? Move : never;
 }[OrderMove];

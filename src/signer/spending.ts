@@ -18,7 +18,6 @@ export interface Spending {
   readonly also?: string;
 }
 
-/** The spending of one day. */
 export class SpendingDay {
   readonly #keys = new Set<string>();
   readonly #amounts = new Map<string, bigint>();

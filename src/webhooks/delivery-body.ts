@@ -18,7 +18,6 @@ export function testEventId(deliveryId: string): string {
   return `evt_test_${deliveryId}`;
 }
 
-/** The body of a test. */
 export function testBody(deliveryId: string, endpointId: string, at: Date): string {
   const data = { event_id: testEventId(deliveryId), endpoint_id: endpointId };
   return JSON.stringify({ type: testEventType, timestamp: at.toISOString(), data });

@@ -18,7 +18,6 @@ export function secretMark(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** A message that is signed. */
 interface SignedMessage {
   /** The same for every attempt. */
   readonly id: string;

@@ -75,7 +75,6 @@ const statusKinds: Readonly<Record<number, string>> = {
 /** Where the operations of the cabinet's API are. */
 const base = '/cabinet/api';
 
-/** The method and the path of an operation. */
 function placeOf(name: Operation): [method: string, path: string] {
   const [method = '', path = ''] = places[name].split(' ');
   return [method, path];

@@ -81,7 +81,6 @@ function keyOf(keys: Map<string, string>, values: Readonly<Record<string, string
   return key;
 }
 
-/** A button for each action. */
 export function ActionButtons(props: {
   of: readonly (Action | null | false)[];
   start: (action: Action) => void;

@@ -8,7 +8,6 @@ import type { IssuedKey, KeyOptions, PartnerService } from '../partners/partner-
 
 type KeyState = 'live' | 'expires' | 'expired' | 'revoked';
 
-/** The state of a key at a moment. */
 export function keyState(key: Pick<ApiKey, 'revokedAt' | 'expiresAt'>, now: Date): KeyState {
   if (key.revokedAt !== null) return 'revoked';
   if (!isLive(key, now)) return 'expired';

@@ -146,7 +146,6 @@ export class MemberSessions {
     await this.#endWhere({ id: sessionId, member: memberId }, this.#orm.em.fork());
   }
 
-  /** Ends all sessions of a member. */
   async endAll(memberId: string, em: EntityManager): Promise<void> {
     await this.#endWhere({ member: memberId }, em);
   }

@@ -47,7 +47,6 @@ export function isPermitted(role: StaffRole, permission: Permission): boolean {
   return staffRoles.indexOf(role) >= staffRoles.indexOf(permissions[permission]);
 }
 
-/** All permissions of a role. */
 export function permissionsOf(role: StaffRole): Permission[] {
   return (Object.keys(permissions) as Permission[]).filter((permission) => isPermitted(role, permission));
 }

@@ -6,7 +6,6 @@ export const runAlone: unique symbol = Symbol('runAlone');
 
 /** How large, how many and how late the batches of one kind may be. */
 export interface BatchBounds {
-  /** Items of one batch. */
   readonly items: number;
   /** Bytes of one batch by `sizeOf`, 0 for each item unless given. A larger item goes alone. */
   readonly bytes: number;

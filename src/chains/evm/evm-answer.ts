@@ -52,7 +52,6 @@ export interface EvmReceipt {
   readonly fee: bigint | null;
 }
 
-/** A log of a contract. */
 export interface EvmLog {
   readonly topics: readonly string[];
   readonly data: string;

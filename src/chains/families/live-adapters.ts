@@ -11,7 +11,6 @@ interface LiveAdapterOptions extends Partial<Pick<AdapterParts, 'rpc'>> {
   readonly isMigrated?: boolean;
 }
 
-/** Opens the adapter of a live network. */
 export async function openLiveAdapter(
   network: NetworkConfig,
   hotWallet: string,

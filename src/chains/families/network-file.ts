@@ -44,7 +44,6 @@ export function loadNetworks(path: string, coinsOf: (chain: string) => readonly 
   return readNetworks(text, path, coinsOf);
 }
 
-/** Reads the text of a file of networks. */
 export function readNetworks(
   text: string,
   path: string,
@@ -78,12 +77,12 @@ function mixtures(networks: readonly NetworkConfig[], others: NetworkFile['other
   const faults: string[] = [];
   if (worthless.length > 0) {
     faults.push(
-      `networks has main networks (${ofValue.join(', ')}) beside test networks (${worthless.join(', ')}), whose coins ` +
+      `networks has main networks (${ofValue.join(', ')}) and test networks (${worthless.join(', ')}), whose coins ` +
         'are free; keep them in files and databases of their own',
     );
   }
   if (others === 'sandbox') {
-    faults.push(`others may not be sandbox beside main networks (${ofValue.join(', ')}); a good value: off`);
+    faults.push(`others may not be sandbox with main networks (${ofValue.join(', ')}); a good value: off`);
   }
   return faults;
 }

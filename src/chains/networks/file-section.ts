@@ -51,7 +51,6 @@ export class FileSection {
     return [...this.#members.keys()].filter((name) => typeof name === 'string');
   }
 
-  /** Reads a required member. */
   required<T>(name: string, reader: Reader<T>): T {
     if (!this.has(name)) {
       this.#read.add(name);
@@ -79,7 +78,6 @@ export class FileSection {
     return new FileSection(this.has(name) ? this.#members.get(name) : new Map(), this.#at(name), this.#faults);
   }
 
-  /** The sections of a list. */
   list(name: string): FileSection[] {
     this.#read.add(name);
     const value = this.has(name) ? this.#members.get(name) : [];

@@ -13,7 +13,7 @@ export function readNode(section: FileSection): NodeConfig {
     : section.required('url', nodeUrl);
   const user = section.optional<string | null>('user', plainText('gateway'), null);
   const password = secretOf(section, 'password', plainText('<a long random text>'));
-  if (password !== null && user === null) section.fault('user', 'is missing beside a password', 'gateway');
+  if (password !== null && user === null) section.fault('user', 'is missing, as there is a password', 'gateway');
   const headers = { ...readHeaders(section, false), ...readHeaders(section, true) };
   section.end();
   return { url, user, password, headers };
@@ -25,7 +25,7 @@ function secretOf(section: FileSection, name: string, reader: Reader<string>): s
   const fileName = `${name}_file`;
   const path = section.optional<string | null>(fileName, plainText(`/run/secrets/${name}`), null);
   if (path === null) return inPlace;
-  if (inPlace !== null) section.fault(fileName, `stands beside ${name}; keep one of the two`);
+  if (inPlace !== null) section.fault(fileName, `is given together with ${name}; keep one of the two`);
   return readSecret(section, fileName, path, reader);
 }
 

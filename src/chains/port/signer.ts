@@ -31,7 +31,6 @@ export interface Signer {
    * @throws SignerError as `sign` does.
    */
   revoke(chain: string, intent: PaymentIntent, tx: PreparedTx): Promise<SignedTx | null>;
-  /** Address of the hot wallet on a chain. */
   hotWallet(chain: string): Promise<string>;
   /**
    * The accounts other than the hot wallet whose sequence numbers payments use, in the order of

@@ -46,7 +46,6 @@ export interface TransactionSigner {
   readonly hasSetups?: boolean;
   /** Limits of `OpenedTx.moved`. Absent where set-ups move nothing. */
   movingLimits?(): MovingLimits;
-  /** Address of the hot wallet on the chain. */
   hotWallet(chain: string): string;
   /** Its accounts other than the hot wallet, as `Signer.channels` returns them. Absent without. */
   channels?(): readonly string[];

@@ -51,7 +51,6 @@ interface StellarAdapterOptions {
 /** A server tells at most this many entries at once. */
 const entriesAtOnce = 200;
 
-/** The port to Stellar. */
 export class StellarAdapter implements ChainAdapter {
   readonly chain: string;
   readonly traits = stellarTraits;

@@ -220,7 +220,7 @@ export class StellarPreparation {
     for (const { contract: promised, amount } of held.values()) if (promised === contract) tokens -= amount;
     if (tokens < action.amount) {
       const has = fromUnits(tokens, stellarDecimals);
-      throw refused('insufficient_funds', `${wallet} has ${has} ${action.token.code} beside what is promised`);
+      throw refused('insufficient_funds', `${wallet} has ${has} ${action.token.code} besides what is promised`);
     }
   }
 

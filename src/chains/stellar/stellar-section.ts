@@ -76,7 +76,6 @@ export function stellarPath(chain: string, channel = 0): string {
   return paths.accountPath.replace(/0'$/, `${channel}'`);
 }
 
-/** Reads the section of Stellar in the file of networks. */
 export function readStellarSection(section: FileSection, chain: string, coins: readonly ChainCoin[]): StellarNetwork {
   const passphrase = section.required('passphrase', passphraseText);
   const finality = section.optional('finality', oneOf<'closed'>('closed'), 'closed');

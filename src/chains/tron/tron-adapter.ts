@@ -58,7 +58,6 @@ interface TronAdapterOptions {
 
 const broadcastsAtOnce = 8;
 
-/** The port to Tron. */
 export class TronAdapter implements ChainAdapter {
   readonly chain: string;
   readonly traits = tronTraits;

@@ -14,7 +14,6 @@ export interface TronBlock extends TronHeader {
   readonly hasRoot: boolean;
 }
 
-/** A transaction of a block. */
 export interface TronBlockTx {
   /** Without '0x', in lower case. */
   readonly txid: string;

@@ -47,7 +47,6 @@ const trxDecimals = 6;
 /** A token transfer to a new holder costs a third of it. */
 const dearestFee = '45';
 
-/** Reads the section of Tron in the file of networks. */
 export function readTronSection(section: FileSection, chain: string, coins: readonly ChainCoin[]): TronNetwork {
   const net = section.required('net', oneOf<TronNet>('main', 'shasta', 'nile', 'private'));
   const genesis = net === 'private' ? section.required('genesis', blockId) : section.optional('genesis', blockId, null);

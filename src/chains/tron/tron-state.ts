@@ -134,7 +134,6 @@ const outcomes: Readonly<Record<string, Broadcast['outcome']>> = {
   BLOCK_UNSOLIDIFIED: 'uncertain',
 };
 
-/** Reads the answer to a broadcast. */
 export function readBroadcast(answer: unknown): Broadcast {
   const { result, code } = asObject(answer, 'answer to a broadcast');
   const word = asWord(code, 'code of a broadcast');

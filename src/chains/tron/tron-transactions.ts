@@ -27,7 +27,6 @@ interface TronTransactionsOptions {
  */
 const known = { byte: 1_000n, newAccount: 1_100_000n } as const;
 
-/** Reads and signs the transactions of Tron. */
 export class TronTransactions implements TransactionSigner {
   readonly traits = tronTraits;
   readonly #network: TronTransactionsOptions['network'];

@@ -40,7 +40,6 @@ import { WaitingTransfers } from './waiting-transfers.ts';
 
 interface UtxoAdapterOptions {
   readonly network: UtxoNetwork;
-  /** Address of the hot wallet. */
   readonly hotWallet: string;
   readonly outputs: OwnOutputs;
   /**

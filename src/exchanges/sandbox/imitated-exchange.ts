@@ -19,7 +19,6 @@ export interface ImitatedAnswer {
   readonly body: unknown;
 }
 
-/** The keys of the account. */
 export interface AccountKeys extends ExchangeKey {
   /** The key that reads balances, deposits and withdrawals, and can do nothing else. */
   readonly funding: ExchangeKey;

@@ -6,7 +6,6 @@ export function assetName({ coin, network }: { coin: string | null; network: str
   return `${coin} on ${network}`;
 }
 
-/** A currency on its chain. */
 export interface ChainCurrency {
   readonly coin: string;
   readonly network: string;

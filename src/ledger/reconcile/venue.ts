@@ -5,7 +5,6 @@ import { countRows } from './snapshot.ts';
 
 /** A trade as the venue itself reports it. Amounts are decimal text. */
 export interface VenueFill {
-  /** Id of the order. */
   readonly clientId: string;
   readonly sellCoin: string;
   readonly sellAmount: string;

@@ -19,7 +19,6 @@ interface CurrencyFault {
 
 type ResolvedCurrency = { readonly ok: true; readonly currency: Currency } | ({ readonly ok: false } & CurrencyFault);
 
-/** The rules of networks for their currencies. */
 interface NetworkRules {
   /** Whether the network of a currency can carry it. */
   offers(currency: Currency): boolean;

@@ -260,7 +260,6 @@ interface OpenAction {
   readonly amountFrom: string;
 }
 
-/** Makes the details of a row. */
 export function orderDetails(row: OrderDetailsRow, sources: DetailsSources): OrderDetails {
   const { heldAt, holdReason, status, action } = row;
   const { offers, pages, paymentUri } = sources;

@@ -143,7 +143,6 @@ export class CommissionAddresses {
     );
   }
 
-  /** The address that waits. */
   async waiting(em: EntityManager, partnerId: string): Promise<ShownAddress | null> {
     const [row] = await readShown(
       em,

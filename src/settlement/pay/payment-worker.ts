@@ -53,7 +53,6 @@ export interface PaymentWorkerOptions {
   readonly limits: PayoutLimits;
 }
 
-/** A payment that is due. */
 export interface DuePayment {
   readonly id: string;
   /** It failed to begin before, so the others go first. */

@@ -122,7 +122,6 @@ function arrivedOf(settling: Settling, deposit: Deposit): Big {
   return minOf(new Big(deposit.amount), availableToReturn(settling, deposit));
 }
 
-/** The part of a deposit that the order exchanges. */
 function exchangedPart(settling: Settling, deposit: Deposit): Big {
   const { order, tools } = settling;
   const currency = tools.catalogue.find(order.coinFrom, order.networkFrom);

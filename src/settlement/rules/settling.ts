@@ -132,7 +132,6 @@ export function wait(until: Date | null = null): StepResult {
   return { outcome: 'wait', until };
 }
 
-/** Moves the order of a settling. */
 export function move({ em, order, now }: Settling, cause: OrderMove, detail: string | null = null): StepResult {
   moveOrder(em, order, cause, { at: now, detail });
   return moved;

@@ -26,7 +26,6 @@ export interface LeftOut {
   readonly reason: LeftOutReason;
 }
 
-/** The row of a left-out transfer. */
 export function leftOutOf({ transfer, block }: SeenTransfer, reason: LeftOutReason): LeftOut {
   return { transfer, height: block?.height ?? null, reason };
 }

@@ -37,7 +37,6 @@ interface StepCauses {
   readonly keys: readonly string[];
 }
 
-/** A part of a scan. */
 export interface ScanPart {
   /** Hashes of blocks outside the cursor whose transfers may be stored. */
   readonly unsettled: readonly string[];

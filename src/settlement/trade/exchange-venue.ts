@@ -46,7 +46,6 @@ class VenueUndecided extends Error {
   override readonly name = 'VenueUndecided';
 }
 
-/** The terms of an order. */
 type OrderTerms = Omit<ExchangeOrder, 'clientId' | 'notAfterMs'>;
 
 /** The next order to place, or the reason why there is none. */

@@ -7,7 +7,6 @@ import { coinsOf, type JournalOrder, netChange } from './journal-order.ts';
 
 /** A closed trade at an exchange: no further orders belong to it. */
 interface ClosedTrade {
-  /** Id of the order that it is for. */
   readonly clientId: string;
   readonly venue: string;
   readonly sellCoin: string;

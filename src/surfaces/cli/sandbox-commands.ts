@@ -21,7 +21,6 @@ interface SandboxContext extends DatabaseContext {
   readonly sandbox: SandboxChain;
 }
 
-/** Parses a number of blocks. */
 const blocks = wholeNumberUpTo(99_999, 1);
 
 function withSandbox<T>(command: (context: SandboxContext) => Promise<T>): Promise<T> {

@@ -24,7 +24,7 @@ const mostListed = 1_000;
  */
 export function venueCommands(program: Command): void {
   const venue = program.command('venue').description('our account at the exchange, as workers last read it');
-  verb(venue, 'balances', 'show what the account holds of each coin, and the books beside it').action(
+  verb(venue, 'balances', 'show what the account holds of each coin, and what the books hold').action(
     async ({ json }) => {
       const accounts = await withServices(({ orm }) => venueAccounts(orm.em.fork(), systemClock.now()));
       print({ balances: accounts.flatMap(balanceFields) }, json);

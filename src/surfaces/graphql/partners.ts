@@ -38,7 +38,6 @@ const pricingMembers = {
   fixed: 'feeRateFixed',
 } as const satisfies Readonly<Record<keyof PricingInput, keyof PartnerChanges>>;
 
-/** The member of a partner that each limit sets. */
 const limitMembers = {
   requests: 'rateLimitPerMin',
   orders: 'ordersLimitPerMin',
@@ -262,7 +261,6 @@ export class PartnerResolver {
 
 const nothingChanges = 'name at least one member of changes, such as changes: { name: "Shop" }';
 
-/** The changes that an input asks for. */
 function changesOf({ pricing, limits, ...given }: PartnerChangesInput): PartnerChanges {
   // A flag has no value of the gateway's that null could restore.
   const caps = limits?.keepsFixedCaps === null ? { ...limits, keepsFixedCaps: false } : limits;

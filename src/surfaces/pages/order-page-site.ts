@@ -6,7 +6,6 @@ import { pageScript, pageStyle } from './page-assets.ts';
 import { type AssetPaths, noticeHtml, orderHtml } from './page-html.ts';
 import { type Links, pageView } from './page-view.ts';
 
-/** A page as it is answered. */
 interface PageAnswer {
   readonly status: number;
   readonly body: string;

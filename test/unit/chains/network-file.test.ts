@@ -217,7 +217,7 @@ describe('a fault of the file', () => {
     ['networks.ethereum.nodes.0.headers', { 'X Key': secret }, /headers\.X Key is no name of a header/],
     ['networks.ethereum.nodes.0.headers', { 'X-Key': `${secret}\n` }, /headers\.X-Key must be one line/],
     ['networks.ethereum.nodes.0.header_files', { 'X-Key': '/nowhere' }, /header_files\.X-Key names a file/],
-    ['networks.litecoin.nodes.0.user', undefined, /nodes\[0\]\.user is missing beside a password/],
+    ['networks.litecoin.nodes.0.user', undefined, /nodes\[0\]\.user is missing, as there is a password/],
     ['networks.litecoin.nodes.0.password', 1234, /password must be text; write it in quotes/],
     ['networks.litecoin.nodes.0.password_file', '/nowhere', /password_file names a file that cannot be read/],
     ['networks.ethereum.start_height', undefined, /start_height is missing/],
@@ -330,13 +330,13 @@ describe('a fault of the file', () => {
 
   it('includes a network of value together with a test network or the sandbox', () => {
     expect(faultsOf(changed('networks.litecoin.net', 'main'))).toEqual([
-      expect.stringMatching(/main networks \(litecoin\) beside test networks \(ethereum\)/),
+      expect.stringMatching(/main networks \(litecoin\) and test networks \(ethereum\)/),
     ]);
     const main = parse(changed('networks.ethereum.chain_id', 1));
     main.networks.litecoin.net = 'main';
     main.others = 'sandbox';
     expect(faultsOf(stringify(main))).toEqual([
-      expect.stringMatching(/others may not be sandbox beside main networks/),
+      expect.stringMatching(/others may not be sandbox with main networks/),
     ]);
     expect(faultsOf(changed('others', 'sandbox'))).toEqual([]);
   });

@@ -216,7 +216,7 @@ function saving(search: Search): Action {
   return {
     name: 'Save view',
     title: 'Save this view',
-    about: 'The filters get a name, and a place beside the other views. Only you see them.',
+    about: 'The filters get a name, and a place among the other views. Only you see them.',
     fields: [{ name: 'name', label: 'Name', hint: 'A view of yours with this name is replaced.' }],
     hasNoReason: true,
     run: ({ name = '' }) => send(SaveOrderViewDocument, { name, query: queryOf(search) }),

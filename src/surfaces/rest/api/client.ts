@@ -7,7 +7,6 @@ import {
   type RequestOrigin,
 } from '../../../base/limits/client-address.ts';
 
-/** The client of a request. */
 export interface Client extends RequestOrigin {
   readonly isSecure: boolean;
   /** Whether the client is on this machine. */

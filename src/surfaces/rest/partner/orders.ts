@@ -79,7 +79,6 @@ export function orderBody(order: OrderView): OrderBody {
   };
 }
 
-/** The create that a body asks for. */
 export function orderRequest(body: Body<'createOrder'>): CreateOrder {
   const members = {
     coinFrom: body.coin_from,
