@@ -9,15 +9,25 @@ export interface SteadyLoad {
   stop(): Promise<void>;
 }
 
-/** The status of one request. */
-export function ask(url: string, agent: Agent, headers: Record<string, string> = {}): Promise<number> {
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+function answerOf(url: string, agent: Agent, headers: Record<string, string>): Promise<Answer> {
   return new Promise((resolve, reject) => {
     get(url, { agent, headers }, (reply) => {
-      reply.resume();
+      let body = '';
+      reply.setEncoding('utf8').on('data', (text) => (body += text));
       reply.once('error', reject);
-      reply.once('end', () => resolve(reply.statusCode ?? 0));
+      reply.once('end', () => resolve({ status: reply.statusCode ?? 0, body }));
     }).once('error', reject);
   });
+}
+
+/** The status of one request. */
+export async function ask(url: string, agent: Agent, headers: Record<string, string> = {}): Promise<number> {
+  return (await answerOf(url, agent, headers)).status;
 }
 
 /**
@@ -31,9 +41,9 @@ export function steadyLoad(url: string, clients = 8, headers: Record<string, str
   const client = async (agent: Agent): Promise<void> => {
     while (!stopped) {
       try {
-        const status = await ask(url, agent, headers);
+        const { status, body } = await answerOf(url, agent, headers);
         if (status === 200) answered++;
-        else failures.push(`status ${status}`);
+        else failures.push(`status ${status} ${body}`);
       } catch (error) {
         failures.push(String(error));
       }
