@@ -30,9 +30,23 @@ function brokenLinks(file: string): string[] {
   });
 }
 
+/**
+ * The paths of the repository that a page names and that do not exist. Decision records and the
+ * changelog name files that no longer exist.
+ */
+function missingPaths(file: string): string[] {
+  if (file.startsWith('docs/adr/') || file === 'CHANGELOG.md') return [];
+  const named = proseOf(file).matchAll(/`((?:src|test|web|tools|docs|deploy|client|schema)\/[\w./-]+)`/g);
+  return [...named].map(([, path = '']) => path).filter((path) => !existsSync(path));
+}
+
 describe('links between documents', () => {
   it('lead to a file, and to a heading of it', () => {
     expect(pages).toEqual(expect.arrayContaining(['README.md', 'docs/performance.md', 'docs/partners/errors.md']));
     expect(pages.flatMap((file) => brokenLinks(file).map((link) => `${file}: ${link}`))).toEqual([]);
+  });
+
+  it('name paths of the repository that exist', () => {
+    expect(pages.flatMap((file) => missingPaths(file).map((path) => `${file}: ${path}`))).toEqual([]);
   });
 });
