@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
 import { causeWords, operationWords, targetWords } from '../../../web/cabinet/cause-words.ts';
 import { assetName, monthName, monthState } from '../../../web/cabinet/commission-words.ts';
 import { actionFaults } from '../../../web/cabinet/faults.ts';
@@ -356,9 +354,18 @@ describe('a month of commission', () => {
   });
 
   it('says for each problem what it waits for, and which ones an owner ends', () => {
-    const { enum: names } = parse(readFileSync('openapi.yaml', 'utf8')).components.schemas.Statement.properties.problem;
-    const named: Problem[] = names.filter((name: Problem | null) => name !== null);
-    expect(named.length).toBeGreaterThan(6);
+    // The compiler refuses a missing name.
+    const all: Record<Problem, true> = {
+      held: true,
+      partner_inactive: true,
+      payment_failed: true,
+      no_asset: true,
+      no_address: true,
+      address_lost: true,
+      below_fee: true,
+      payment_dead: true,
+    };
+    const named = Object.keys(all) as Problem[];
     const said = named.map((problem) => monthState({ ...statement, problem }, '50'));
     expect(new Set(said.map(([, , text]) => text)).size).toBe(named.length);
     expect(named.filter((_problem, index) => said[index]?.[0] === 'bad')).toEqual(['no_address', 'address_lost']);
