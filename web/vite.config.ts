@@ -12,7 +12,7 @@ function addresses(): Plugin {
     enforce: 'pre',
     transform(code, id) {
       if (!id.endsWith('/router.tsx')) return;
-      found = [...code.matchAll(/(?:\bpage\(|\bpath: )'(\/[^']*)'/g)].map(([, address = '']) => address);
+      found = [...code.matchAll(/(?:\b(?:page|moved)\(|\bpath: )'(\/[^']*)'/g)].map(([, address = '']) => address);
     },
     generateBundle() {
       if (found.length === 0) this.error('router.tsx names no page');

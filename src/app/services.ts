@@ -167,6 +167,8 @@ export function gatewayServices(orm: MikroORM, shared: GatewayShared) {
   } = shared;
   const common = services(orm, shared);
   const changes = new LockedChanges(common.requests, clock);
+  const explorerUrl = (coin: string, network: string, txid: string) =>
+    wallets.explorerUrl(coin, network, 'transaction', txid);
   return {
     ...common,
     orderReads: new OrderReads({
@@ -174,8 +176,7 @@ export function gatewayServices(orm: MikroORM, shared: GatewayShared) {
       offers,
       pages,
       paymentUri: (order: OrderView) => wallets.paymentUri(order),
-      explorerUrl: (coin: string, network: string, txid: string) =>
-        wallets.explorerUrl(coin, network, 'transaction', txid),
+      explorerUrl,
       cursors,
       depositGraceSec: config.DEPOSIT_GRACE_SEC,
       onBatch,
@@ -183,7 +184,7 @@ export function gatewayServices(orm: MikroORM, shared: GatewayShared) {
     orderService: new OrderService({ clock, changes, catalogue, openOrders, pages, offers }),
     addressChecks: new AddressChecks(orm, catalogue),
     events: new PartnerEvents(orm, cursors),
-    commissionReads: new CommissionReads({ orm, clock, cursors, entries }),
+    commissionReads: new CommissionReads({ orm, clock, cursors, entries, explorerUrl }),
     orderReport: new OrderReport(orm, cursors),
   };
 }

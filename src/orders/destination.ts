@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from '../base/db/sql.ts';
-import { AppError, type FieldFault } from '../base/errors.ts';
+import { type FieldFault, fieldError } from '../base/errors.ts';
 import { type AddressCheck, checkAddress, checkTag, hasChecksum } from '../chains/addresses/address.ts';
 import { keyForms } from '../chains/addresses/key-forms.ts';
 import { isOwnAddress } from '../chains/addresses/own-address.ts';
@@ -85,15 +85,15 @@ export async function payableAddress(
   given: Pick<Destination, 'address' | 'tag'>,
 ): Promise<Pick<Destination, 'address' | 'tag'>> {
   const check = checkAddress(network, given.address, given.tag);
-  if (!check.ok) throw new AppError(check.code, `the ${check.field}: ${check.detail}`);
+  if (!check.ok) throw fieldError(check.code, check.field, `the ${check.field}: ${check.detail}`);
   const contract = contractFault(catalogue, network, check.address);
-  if (contract !== null) throw new AppError('invalid_address', `the address: this ${contract}`);
+  if (contract !== null) throw fieldError('invalid_address', 'address', `the address: this ${contract}`);
   const [own] = await sql<{ own: boolean }>(
     em,
     `select ${isOwnAddress('forms.given')} as own from (select ?::text as given) as forms`,
     [keyForms(network, check.address)],
   );
-  if (own?.own) throw new AppError('own_address', "this is an address of this service; give the user's own");
+  if (own?.own) throw fieldError('own_address', 'address', 'this is an address of this service; give another one');
   return { address: check.address, tag: check.tag };
 }
 

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { addressExample } from '../../src/chains/addresses/address.ts';
 import { type CabinetSetup, settledCabinet, setUpCabinet } from '../support/cabinet/cabinet.ts';
 import { askAbout } from '../support/gateway/asked-orders.ts';
+import { closedMonth, commissionPayment } from '../support/gateway/commission-payments.ts';
 import type { MadeOrder } from '../support/gateway/settled-gateway.ts';
 import { describeInBrowser } from '../support/staff/chromium.ts';
 import { axeFaults, overflow } from '../support/staff/console.ts';
@@ -28,9 +29,40 @@ describeInBrowser('the pages of the cabinet', () => {
     asking = await setup.gateway.order({ refund_address: addressExample('BTC') });
     await askAbout(setup.gateway.query, asking.id, setup.gateway.clock.now());
     await setup.invite('Sam Roy', 'viewer');
+    const { gateway, partnerId } = setup;
+    await closedMonth(gateway, { partnerId, state: 'rolled', balance: '0.001', monthsAgo: 3 });
+    await commissionPayment(gateway, { partnerId, amount: '0.02' });
   });
   afterAll(() => setup?.stop());
   afterEach(() => setup.closeAll());
+
+  /** An owner has an address in effect, and has requested another one. */
+  async function commissionAddresses(): Promise<void> {
+    const { gateway, partnerId } = setup;
+    const { app, clock, query } = gateway;
+    const [owner] = await query<{ id: string }>(
+      "select id from partner_member where partner_id = $1 and role = 'owner' limit 1",
+      [partnerId],
+    );
+    for (const [coin, network] of [
+      ['BTC', 'BTC'],
+      ['USDC', 'ERC20'],
+    ] as const) {
+      const asked = {
+        partnerId,
+        memberId: owner?.id ?? '',
+        coin,
+        network,
+        address: addressExample(network),
+        tag: null,
+      };
+      const made = await app.orm.em
+        .fork()
+        .transactional((em) => app.commissionAddresses.request(em, { ...asked, oldIsLost: false, now: clock.now() }));
+      if (coin === 'BTC') await query('update commission_address set took_effect_at = now() where id = $1', [made.id]);
+    }
+    await setup.send();
+  }
 
   async function check(page: Page, name: string, width: number, theme: string): Promise<void> {
     // Colours are compared once a dialog has risen.
@@ -52,7 +84,7 @@ describeInBrowser('the pages of the cabinet', () => {
     ['ip-addresses', () => '/ip-addresses'],
     ['limits', () => '/limits'],
     ['team', () => '/team'],
-    ['statements', () => '/statements'],
+    ['commission', () => '/commission'],
     ['me', () => '/me'],
   ];
 
@@ -74,15 +106,25 @@ describeInBrowser('the pages of the cabinet', () => {
       await check(page, 'second-passkey', width, theme);
       await page.getByRole('button', { name: 'Later' }).click();
       await page.getByRole('heading', { name: 'Home' }).waitFor();
+      if (width === widths[0] && theme === themes[0]) await commissionAddresses();
       for (const [name, path] of pages) {
         await open(path());
         await settledCabinet(page);
         if (name === 'order-asking') await page.getByText('The deposit is smaller than expected').waitFor();
         await check(page, name, width, theme);
-        if (name !== 'webhooks') continue;
-        await page.locator('.delivery-row summary').first().click();
-        await page.getByRole('group', { name: /^What your endpoint answered/ }).waitFor();
-        await check(page, 'delivery', width, theme);
+        if (name === 'webhooks') {
+          await page.locator('.delivery-row summary').first().click();
+          await page.getByRole('group', { name: /^What your endpoint answered/ }).waitFor();
+          await check(page, 'delivery', width, theme);
+        }
+        if (name === 'commission') {
+          await page.getByRole('button', { name: 'Change the address' }).click();
+          await page.locator('[name=address]').fill(addressExample('ERC20'));
+          await check(page, 'commission-address', width, theme);
+          await page.getByRole('button', { name: 'Continue' }).click();
+          await page.getByRole('group', { name: /^What your passkey confirms/ }).waitFor();
+          await check(page, 'commission-confirm', width, theme);
+        }
       }
       await open('/keys');
       await page.getByRole('button', { name: 'Make a key' }).click();
@@ -95,7 +137,7 @@ describeInBrowser('the pages of the cabinet', () => {
       await check(page, 'secret', width, theme);
       await page.getByRole('button', { name: 'I have stored it' }).click();
       await page.setViewportSize({ width: 2560, height: 1200 });
-      for (const path of ['/', '/orders', '/statements', '/limits']) {
+      for (const path of ['/', '/orders', '/commission', '/limits']) {
         await open(path);
         await settledCabinet(page);
         expect(await overflow(page)).toBe(0);

@@ -6,7 +6,7 @@ import { axeFaults, overflow } from '../support/staff/console.ts';
 import { picture } from '../support/staff/pictures.ts';
 import { answerWith } from '../support/webhooks/receiver.ts';
 
-/** The first day of a partner: from its invitation to its statement, in one sitting. */
+/** The first day of a partner: from its invitation to its commission, in one sitting. */
 describeInBrowser('an owner of a new partner', () => {
   let setup: CabinetSetup;
   beforeAll(async () => {
@@ -37,7 +37,7 @@ describeInBrowser('an owner of a new partner', () => {
     await dialog(page).getByRole('button', { name, exact: true }).click();
   };
 
-  it('goes from the invitation to a paid order, webhooks, people and a statement', async () => {
+  it('goes from the invitation to a paid order, webhooks, people and commission', async () => {
     const { gateway, receivers } = setup;
     const partner = await gateway.partners.create('New shop');
     await gateway.partners.change(partner.id, { orderPage: true, displayName: 'New shop' });
@@ -59,7 +59,7 @@ describeInBrowser('an owner of a new partner', () => {
     for (const [name, says] of [
       ['Orders', 'No order yet'],
       ['Webhooks', 'No endpoint yet'],
-      ['Statements', 'No commission yet'],
+      ['Commission', 'No commission yet'],
     ] as const) {
       await go(name);
       await page.getByText(says).waitFor();

@@ -312,7 +312,7 @@ describeInBrowser('the cabinet', () => {
     const dev = ['Home', 'Orders', 'Keys', 'Webhooks', 'IP addresses', 'Limits'];
     expect(seen).toEqual({
       owner: {
-        pages: [...dev, 'Statements', 'Team'],
+        pages: [...dev, 'Commission', 'Team'],
         ways: [1, 1],
         statuses: [200, 200, 200, 200],
         invites: 1,
@@ -320,7 +320,7 @@ describeInBrowser('the cabinet', () => {
       },
       developer: { pages: [...dev, 'Team'], ways: [1, 1], statuses: [200, 200, 403, 403], invites: 0, makes: 1 },
       finance: {
-        pages: ['Home', 'Orders', 'Limits', 'Statements', 'Team'],
+        pages: ['Home', 'Orders', 'Limits', 'Commission', 'Team'],
         ways: [0, 0],
         statuses: [403, 403, 200, 403],
         invites: 0,
@@ -518,8 +518,8 @@ describeInBrowser('the cabinet', () => {
     await refused('name', 'must not be empty');
   });
 
-  it('gives statements as a table and as CSV, with exact amounts', async () => {
-    const { page } = await setup.member('finance', '/statements');
+  it('gives months of commission as a table and as CSV, with exact amounts', async () => {
+    const { page } = await setup.member('finance', '/commission');
     await page.getByRole('link', { name: 'CSV' }).waitFor();
     const [download] = await Promise.all([
       page.waitForEvent('download'),

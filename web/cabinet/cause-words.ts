@@ -67,6 +67,8 @@ const operations: Readonly<Record<string, string>> = {
   rotateWebhookSecret: 'Made a new signing secret',
   testWebhook: 'Tested a webhook endpoint',
   replayWebhook: 'Replayed webhook events',
+  setCommissionAddress: 'Requested an address for commission',
+  cancelCommissionAddress: 'Cancelled an address for commission',
   answerOrder: 'Answered what to do with a deposit',
 };
 

@@ -50,6 +50,16 @@ const page = <Path extends string, Name extends string>(
     errorComponent: failed,
   });
 
+/** A page's earlier address. */
+const moved = (path: string, to: '/ip-addresses' | '/commission') =>
+  createRoute({
+    getParentRoute: () => inside,
+    path,
+    beforeLoad: ({ search }) => {
+      throw redirect({ to, search, replace: true });
+    },
+  });
+
 const routes = root.addChildren([
   inside.addChildren([
     page('/', () => import('./pages/home.tsx'), 'Home'),
@@ -59,16 +69,10 @@ const routes = root.addChildren([
     page('/webhooks', () => import('./pages/webhooks.tsx'), 'Webhooks'),
     page('/ip-addresses', () => import('./pages/ip-addresses.tsx'), 'IpAddresses'),
     page('/limits', () => import('./pages/limits.tsx'), 'Limits'),
-    // The page's earlier address.
-    createRoute({
-      getParentRoute: () => inside,
-      path: '/networks',
-      beforeLoad: () => {
-        throw redirect({ to: '/ip-addresses', replace: true });
-      },
-    }),
+    moved('/networks', '/ip-addresses'),
     page('/team', () => import('./pages/team.tsx'), 'Team'),
-    page('/statements', () => import('./pages/statements.tsx'), 'Statements'),
+    page('/commission', () => import('./pages/commission.tsx'), 'Commission'),
+    moved('/statements', '/commission'),
     page('/me', () => import('./pages/me.tsx'), 'Me'),
   ]),
   createRoute({

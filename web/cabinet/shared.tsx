@@ -4,7 +4,7 @@ import { type ReactNode, useRef, useState } from 'react';
 import { Dialog, Form, type FormFaults, type FormField } from '../ui/dialog.tsx';
 import { GatewayError } from '../ui/failure.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
-import { Notice } from '../ui/parts.tsx';
+import { Copy, Notice } from '../ui/parts.tsx';
 import { actionFaults } from './faults.ts';
 import { type Secret, useShowSecret } from './secret.tsx';
 
@@ -118,6 +118,23 @@ export function OrderLink({ id, shortId }: { id: string; shortId: string }): Rea
     <Link to="/orders/$id" params={{ id }} className="mono strong order-link">
       {shortId}
     </Link>
+  );
+}
+
+/** A transaction, with the way to an explorer where coins have value. */
+export function Transaction({ txid, url }: { txid: string; url: string | null | undefined }): ReactNode {
+  return (
+    <>
+      <Copy text={txid} label="transaction" short />
+      {!url ? null : (
+        <>
+          {' '}
+          <a href={url} target="_blank" rel="noopener noreferrer">
+            Explorer
+          </a>
+        </>
+      )}
+    </>
   );
 }
 

@@ -12,7 +12,7 @@ import { SecretHost } from './secret.tsx';
 import { Session, useMay, useMe } from './session.tsx';
 
 interface Place extends Chord {
-  readonly to: '/' | '/keys' | '/orders' | '/webhooks' | '/ip-addresses' | '/limits' | '/team' | '/statements';
+  readonly to: '/' | '/keys' | '/orders' | '/webhooks' | '/ip-addresses' | '/limits' | '/team' | '/commission';
   readonly icon: IconName;
   /** What a person needs to see it; null for everyone. */
   readonly right: Schemas['Right'] | null;
@@ -25,7 +25,7 @@ const places: readonly Place[] = [
   { to: '/webhooks', name: 'Webhooks', icon: 'webhook', key: 'w', right: 'webhooks:read' },
   { to: '/ip-addresses', name: 'IP addresses', icon: 'networks', key: 'i', right: 'keys:read' },
   { to: '/limits', name: 'Limits', icon: 'gauge', key: 'l', right: 'orders:read' },
-  { to: '/statements', name: 'Statements', icon: 'statements', key: 's', right: 'statements:read' },
+  { to: '/commission', name: 'Commission', icon: 'statements', key: 'c', right: 'statements:read' },
   { to: '/team', name: 'Team', icon: 'partners', key: 't', right: 'team:read' },
 ];
 

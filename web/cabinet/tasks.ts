@@ -9,7 +9,7 @@ export interface Step {
   readonly text: string;
   readonly detail: string;
   readonly tone: Tone;
-  readonly to: '/orders' | '/keys' | '/webhooks' | '/team' | '/statements' | '/me';
+  readonly to: '/orders' | '/keys' | '/webhooks' | '/team' | '/commission' | '/me';
   readonly link: string;
   /** What the way needs; null for everyone. */
   readonly right: Schemas['Right'] | null;
@@ -24,8 +24,8 @@ const rows: Readonly<Record<Code, Row>> = {
     text: 'Address changes',
     detail: () => 'A new address for your commission waits. Cancel it if it is not yours.',
     tone: 'bad',
-    to: '/statements',
-    link: 'Statements',
+    to: '/commission',
+    link: 'Commission',
     right: 'statements:read',
   },
   orders_ask: {

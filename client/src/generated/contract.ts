@@ -2234,6 +2234,8 @@ export type components = {
             txid: string | null;
             amount: components["schemas"]["Amount"];
             fee: components["schemas"]["Amount"];
+            /** @description Where a block explorer shows its transaction. Null where none does. */
+            explorer_url: string | null;
         };
         /** @description A month of the account's commission. */
         Statement: {
@@ -2256,6 +2258,16 @@ export type components = {
             figures: components["schemas"]["StatementFigures"][];
             /** @description What is paid for the month, network fee included; null without a payment. */
             due: components["schemas"]["Amount"] | null;
+            /**
+             * @description Why no payment of a `payable` month is under way. Null otherwise. Our staff decide about
+             *     `held`, `partner_inactive` and `payment_failed`. `no_asset`: the asset is switched off,
+             *     and the month is never paid in another one. `no_address`: no address of yours is in
+             *     effect for the asset. `address_lost`: you have lost it, and a new one waits.
+             *     `below_fee`: the network fee exceeds `due`. `payment_dead`: a payment failed, and the
+             *     next one follows within an hour.
+             * @enum {string|null}
+             */
+            problem: "held" | "partner_inactive" | "payment_failed" | "no_asset" | "no_address" | "address_lost" | "below_fee" | "payment_dead" | null;
             /** @description SHA-256 of the month's CSV in hexadecimal; null while the month is open. */
             sha256: string | null;
             /**

@@ -3,6 +3,7 @@ import { validate as isUuid, v7 as uuidv7 } from 'uuid';
 import { sql } from '../../base/db/sql.ts';
 import { AppError, fieldError } from '../../base/errors.ts';
 import type { LedgerAsset } from '../../ledger/ledger.ts';
+import type { Currency } from '../../market/currencies/currency.entity.ts';
 import type { CurrencyCatalogue } from '../../market/currencies/currency-catalogue.ts';
 import { payableAddress } from '../../orders/destination.ts';
 import { CommissionAddress } from '../rows/commission-address.entity.ts';
@@ -49,7 +50,7 @@ export interface ShownAddress extends LedgerAsset {
 }
 
 export interface CommissionAddressesOptions {
-  readonly catalogue: Pick<CurrencyCatalogue, 'resolve' | 'contractAt'>;
+  readonly catalogue: Pick<CurrencyCatalogue, 'resolve' | 'contractAt' | 'rows'>;
   /** Called in the transaction of each change. */
   readonly onChanged: (em: EntityManager, partnerId: string, event: AddressEvent, at: Date) => Promise<unknown>;
 }
@@ -121,6 +122,11 @@ export class CommissionAddresses {
     }
     await this.#cancel(em, waiting, now);
     return waiting;
+  }
+
+  /** The assets that commission can be paid in, by coin and network. */
+  assets(): Currency[] {
+    return this.#options.catalogue.rows.filter((row) => row.isActive && row.isWithdrawEnabled);
   }
 
   /** The address that an asset is paid to now. */

@@ -10,6 +10,7 @@ import type { ListCursors } from '../../orders/read/list-cursor.ts';
 import type { CommissionEntryKind } from '../rows/commission-entry.entity.ts';
 import type { CommissionFigures, CommissionState } from '../rows/commission-statement.entity.ts';
 import { type CommissionEntries, monthOf } from './commission-entries.ts';
+import type { CommissionProblem } from './commission-payments.ts';
 
 /** An amount of an asset, as decimal text. Positive is what the partner is owed. */
 export interface CommissionAmount extends LedgerAsset {
@@ -39,6 +40,8 @@ export interface CommissionPayment {
   readonly txid: string | null;
   readonly amount: string;
   readonly fee: string;
+  /** Where an explorer shows the transaction. Null where none does. */
+  readonly explorerUrl: string | null;
 }
 
 /** A month of a partner. Amounts are decimal text, times ISO 8601. */
@@ -49,6 +52,8 @@ export interface CommissionMonth extends LedgerAsset {
   readonly figures: readonly CommissionFigures[];
   readonly orders: number;
   readonly due: string | null;
+  /** Why no payment of a payable month is under way. 'held' is a hold of staff. */
+  readonly problem: CommissionProblem | 'held' | null;
   readonly sha256: string | null;
   readonly closedAt: string | null;
   readonly paidAt: string | null;
@@ -84,7 +89,10 @@ const txidOf = (id: string): string => `(select a.txid from payment_attempt a
 
 /** The months of a partner, oldest first. Open ones have the sums of their entries. */
 const months = `select to_char(s.month, 'YYYY-MM') as month, s.state, s.coin, s.network, s.orders, s.figures,
-       ${decimal('s.due')} as due, s.sha256, ${isoTime('s.closed_at')} as "closedAt", ${isoTime('s.paid_at')} as "paidAt",
+       ${decimal('s.due')} as due, s.sha256,
+       case when s.state = 'payable' and (p.id is null or p.state = 'dead')
+            then case when s.held_at is null then s.problem else 'held' end end as problem,
+       ${isoTime('s.closed_at')} as "closedAt", ${isoTime('s.paid_at')} as "paidAt",
        case when p.state <> 'dead' then jsonb_build_object(
          'txid', ${txidOf('p.id')}, 'amount', ${decimal('p.amount')}, 'fee', ${decimal('p.fee_charged')}) end as payment,
        case when s.state = 'open' then (
@@ -102,7 +110,12 @@ interface Sum extends CommissionAmount {
   readonly count: number;
 }
 
-interface MonthRow extends Omit<CommissionMonth, 'figures' | 'orders'> {
+/** A month as the database has it. */
+interface StoredMonth extends Omit<CommissionMonth, 'payment'> {
+  readonly payment: Omit<CommissionPayment, 'explorerUrl'> | null;
+}
+
+interface MonthRow extends Omit<StoredMonth, 'figures' | 'orders'> {
   readonly figures: readonly CommissionFigures[] | null;
   readonly orders: number | null;
   /** Null of a closed month. */
@@ -120,6 +133,8 @@ export interface CommissionReadsOptions {
   readonly clock: Clock;
   readonly cursors: ListCursors;
   readonly entries: CommissionEntries;
+  /** Where an explorer shows a transaction. Null where none does. */
+  readonly explorerUrl: (coin: string, network: string, txid: string) => string | null;
 }
 
 /**
@@ -131,12 +146,14 @@ export class CommissionReads {
   readonly #clock: Clock;
   readonly #cursors: ListCursors;
   readonly #entries: CommissionEntries;
+  readonly #explorerUrl: CommissionReadsOptions['explorerUrl'];
 
-  constructor({ orm, clock, cursors, entries }: CommissionReadsOptions) {
+  constructor({ orm, clock, cursors, entries, explorerUrl }: CommissionReadsOptions) {
     this.#em = orm.em.fork();
     this.#clock = clock;
     this.#cursors = cursors;
     this.#entries = entries;
+    this.#explorerUrl = explorerUrl;
   }
 
   /** What a partner is owed now. */
@@ -146,7 +163,7 @@ export class CommissionReads {
     const all = await readMonths(this.#em, partnerId, endOfTime);
     const owed = (all.at(-1)?.figures ?? []).map(({ coin, network, closing }) => ({ coin, network, amount: closing }));
     const payable = all.filter(({ state }) => state === 'payable');
-    const due = (some: readonly CommissionMonth[]) =>
+    const due = (some: readonly StoredMonth[]) =>
       some.map(({ month, coin, network, due }) => ({ month, coin, network, amount: due ?? '0' }));
     return {
       month: monthOf(now).slice(0, 7),
@@ -160,14 +177,22 @@ export class CommissionReads {
 
   /** The months of a partner, newest first. */
   async months(partnerId: string): Promise<CommissionMonth[]> {
-    return (await readMonths(this.#em, partnerId, endOfTime)).reverse();
+    return (await readMonths(this.#em, partnerId, endOfTime)).reverse().map((month) => this.#linked(month));
   }
 
   /** @throws AppError not_found when the partner has no such month. */
   async month(partnerId: string, month: Month): Promise<CommissionMonth> {
     const last = (await readMonths(this.#em, partnerId, `${month}-01`)).at(-1);
     if (last?.month !== month) throw noMonth(month);
-    return last;
+    return this.#linked(last);
+  }
+
+  /** A month with the place where an explorer shows its payment. */
+  #linked({ payment, ...month }: StoredMonth): CommissionMonth {
+    if (payment === null) return { ...month, payment };
+    const { txid } = payment;
+    const explorerUrl = txid === null ? null : this.#explorerUrl(month.coin, month.network, txid);
+    return { ...month, payment: { ...payment, explorerUrl } };
   }
 
   /**
@@ -231,7 +256,7 @@ export class CommissionReads {
  *
  * @param upTo its first day, such as '2026-11-01'.
  */
-export async function readMonths(em: EntityManager, partnerId: string, upTo: string): Promise<CommissionMonth[]> {
+export async function readMonths(em: EntityManager, partnerId: string, upTo: string): Promise<StoredMonth[]> {
   const rows = await sql<MonthRow>(em, months, [partnerId, upTo]);
   let before: readonly CommissionFigures[] = [];
   return rows.map(({ sums, ...row }) => {

@@ -153,6 +153,29 @@ query Partners {
 `,
   },
   {
+    query: `# What partners earned in a month, and why it is not paid yet. Only what is due: state: [PAYABLE].
+query Commission($month: String!) {
+  commissions(month: $month) {
+    edges {
+      node {
+        partner { name }
+        state
+        coin
+        network
+        due
+        problem
+        heldAt
+        payment { state problem attempts { txid } }
+      }
+    }
+    pageInfo { hasNextPage endCursor }
+  }
+  commissionMonths { month coin network accrued paid }
+}
+`,
+    variables: ({ from }) => ({ month: from.slice(0, 7) }),
+  },
+  {
     query: `# The catalogue, and prices that are set by hand.
 query Catalogue {
   currencies {

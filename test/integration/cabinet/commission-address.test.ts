@@ -165,18 +165,22 @@ describe('a request', () => {
       { ...third, address: row?.address },
       second,
     ]) {
-      refused.push((await set(owner, body)).json.code);
+      const { code, errors } = (await set(owner, body)).json;
+      refused.push([code, ...errors.map(({ field }: { field: string }) => field)]);
     }
     expect(refused).toEqual([
-      'unknown_network',
-      'unknown_coin',
-      'invalid_address',
-      'wrong_network_address',
-      'tag_not_supported',
-      'own_address',
-      'invalid_address',
+      ['unknown_network', 'network'],
+      ['unknown_coin', 'coin'],
+      ['invalid_address', 'address'],
+      ['wrong_network_address', 'address'],
+      ['tag_not_supported', 'tag'],
+      ['own_address', 'address'],
+      ['invalid_address', 'address'],
     ]);
-    expect((await shown(owner)).history).toEqual([]);
+    const { history, assets } = await shown(owner);
+    expect(history).toEqual([]);
+    expect(assets).toContainEqual({ coin: 'USDT', network: 'TRC20', tag: null });
+    expect(assets).toContainEqual({ coin: 'XRP', network: 'XRP', tag: 'destination tag' });
   });
 
   it('is one of at most five in 24 hours', async () => {

@@ -151,7 +151,13 @@ describe('after the month', () => {
     await gateway.settlement.commission.run();
     const [november, october] = (await read('/statements')).data;
     expect([november.month, november.state, october.month]).toEqual(['2026-11', 'open', '2026-10']);
-    expect(october).toMatchObject({ state: 'payable', closed_at: '2026-11-01T00:06:00.000Z', paid_at: null });
+    expect(october).toMatchObject({
+      state: 'payable',
+      problem: 'no_address',
+      closed_at: '2026-11-01T00:06:00.000Z',
+      paid_at: null,
+    });
+    expect(november.problem).toBeNull();
     expect(november.figures[0]).toMatchObject({ opening: october.figures[0].closing, accrued: 0 });
     const { text } = await get('/statements/2026-10?format=csv');
     expect(createHash('sha256').update(text).digest('hex')).toBe(october.sha256);
@@ -169,6 +175,20 @@ describe('after the month', () => {
       ...october,
       payment: (await read('/statements/2026-10')).payment,
     });
+  });
+
+  it('a statement says that staff hold it, and not why', async () => {
+    const hold = (at: Date | null, reason: string | null) =>
+      gateway.query(
+        `update commission_statement set held_at = $2, hold_reason = $3 where partner_id = $1 and state = 'payable'`,
+        [partner.id, at, reason],
+      );
+    await hold(gateway.clock.now(), 'a doubt of ours');
+    const { text, json } = await get('/statements/2026-10');
+    expect(json.problem).toBe('held');
+    expect(text).not.toContain('doubt');
+    await hold(null, null);
+    expect((await read('/statements/2026-10')).problem).toBe('no_address');
   });
 
   it('entries are listed by month, and a cursor holds for its month and its partner', async () => {
@@ -214,8 +234,9 @@ describe('after the month', () => {
     expect(await read('/statements/2026-09')).toMatchObject({
       state: 'paid',
       due: 71.5,
+      problem: null,
       paid_at: '2026-10-01T00:30:00.000Z',
-      payment: { txid: '0xabc1', amount: 70, fee: 1.5 },
+      payment: { txid: '0xabc1', amount: 70, fee: 1.5, explorer_url: null },
     });
     const [entry] = await walked('/commission/entries?month=2026-11');
     expect(entry).toMatchObject({ id: entryId, kind: 'payment', amount: -71.5, txid: '0xabc1', order_id: null });

@@ -1,4 +1,5 @@
 import { causeWords, operationWords, targetWords } from '../../../web/cabinet/cause-words.ts';
+import { assetName, monthName, monthState } from '../../../web/cabinet/commission-words.ts';
 import { actionFaults } from '../../../web/cabinet/faults.ts';
 import { keyMoves } from '../../../web/cabinet/key-moves.ts';
 import { limitGroups } from '../../../web/cabinet/limits.ts';
@@ -316,4 +317,58 @@ it('the digest of a request that a passkey confirms tells its method, path and b
     Reflect.deleteProperty(globalThis, 'PublicKeyCredential');
     Reflect.deleteProperty(navigator, 'credentials');
   }
+});
+
+type Statement = Parameters<typeof monthState>[0];
+type Problem = NonNullable<Statement['problem']>;
+
+describe('a month of commission', () => {
+  const statement: Statement = {
+    month: '2026-11',
+    state: 'payable',
+    coin: 'USDC',
+    network: 'ERC20',
+    orders: 2,
+    figures: [],
+    due: '72.07',
+    problem: null,
+    sha256: null,
+    closed_at: null,
+    paid_at: null,
+    payment: null,
+  };
+
+  it('has the names of its month and its asset', () => {
+    expect([monthName('2026-01'), monthName('2026-12')]).toEqual(['January 2026', 'December 2026']);
+    expect([assetName(statement), assetName({ coin: 'BTC', network: 'BTC' })]).toEqual(['USDC on ERC20', 'BTC']);
+  });
+
+  it('says how it stands, and which minimum it has not reached', () => {
+    const said = (['open', 'closed', 'rolled', 'payable', 'paid'] as const).map(
+      (state) => monthState({ ...statement, state }, '50')[1],
+    );
+    expect(said).toEqual(['Open', 'Closed', 'Carried over', 'To be paid', 'Paid']);
+    expect(monthState({ ...statement, state: 'rolled' }, '50')[2]).toContain('below the minimum of $50');
+    const payment = { txid: null, amount: '70.57', fee: '1.5', explorer_url: null };
+    expect(monthState({ ...statement, payment }, '50')[1]).toBe('In payment');
+  });
+
+  it('says for each problem what it waits for, and which ones an owner ends', () => {
+    // The compiler refuses a missing name.
+    const all: Record<Problem, true> = {
+      held: true,
+      partner_inactive: true,
+      payment_failed: true,
+      no_asset: true,
+      no_address: true,
+      address_lost: true,
+      below_fee: true,
+      payment_dead: true,
+    };
+    const named = Object.keys(all) as Problem[];
+    const said = named.map((problem) => monthState({ ...statement, problem }, '50'));
+    expect(new Set(said.map(([, , text]) => text)).size).toBe(named.length);
+    expect(named.filter((_problem, index) => said[index]?.[0] === 'bad')).toEqual(['no_address', 'address_lost']);
+    expect(monthState({ ...statement, problem: 'no_asset' }, '50')[2]).toContain('USDC on ERC20 is switched off');
+  });
 });

@@ -694,6 +694,15 @@ export type components = {
             took_effect_at: components["schemas"]["Time"] | null;
             cancelled_at: components["schemas"]["Time"] | null;
         };
+        CommissionAsset: {
+            coin: string;
+            network: string;
+            /**
+             * @description What the network calls the text next to an address. Null where it has none.
+             * @enum {string|null}
+             */
+            tag: "destination tag" | "memo" | "comment" | null;
+        };
         Limits: {
             limits: components["schemas"]["Limit"][];
             /** @description Whether the caps on fixed orders are lower because these orders lose money. */
@@ -1477,6 +1486,8 @@ export interface operations {
                         waiting: components["schemas"]["CommissionAddress"] | null;
                         /** @description Newest first. */
                         history: components["schemas"]["CommissionAddress"][];
+                        /** @description What commission can be paid in. */
+                        assets: components["schemas"]["CommissionAsset"][];
                     };
                 };
             };

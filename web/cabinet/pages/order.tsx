@@ -8,7 +8,7 @@ import { QrCode } from '../../ui/qr-code.tsx';
 import { call, type PartnerSchemas } from '../api.ts';
 import { isUnderWay, momentsOf } from '../moments.ts';
 import { Allowed, useMay } from '../session.tsx';
-import { type Action, ActionButtons, useAction } from '../shared.tsx';
+import { type Action, ActionButtons, Transaction, useAction } from '../shared.tsx';
 import { type WholeOrder, wholeOrder } from '../whole-order.ts';
 
 type Question = PartnerSchemas['ActionRequired'];
@@ -109,23 +109,6 @@ function Returned({ order }: { order: WholeOrder }): ReactNode {
         </p>
       ))}
     </Notice>
-  );
-}
-
-/** A transaction, with the way to an explorer where coins have value. */
-function Transaction({ txid, url }: { txid: string; url: string | null | undefined }): ReactNode {
-  return (
-    <>
-      <Copy text={txid} label="transaction" short />
-      {!url ? null : (
-        <>
-          {' '}
-          <a href={url} target="_blank" rel="noopener noreferrer">
-            Explorer
-          </a>
-        </>
-      )}
-    </>
   );
 }
 

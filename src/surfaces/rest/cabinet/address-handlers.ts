@@ -6,7 +6,7 @@ import { addressView } from './views.ts';
 
 /** Where the commission of the partner is paid to. */
 export function addressHandlers(parts: CabinetParts) {
-  const { keys, orm, commissionAddresses } = parts;
+  const { keys, orm, commissionAddresses, assets } = parts;
   return {
     getCommissionAddresses: async (request) => {
       const em = orm.em.fork();
@@ -19,6 +19,9 @@ export function addressHandlers(parts: CabinetParts) {
           in_effect: inEffect.map(addressView),
           waiting: waiting && addressView(waiting),
           history: history.map(addressView),
+          assets: commissionAddresses.assets().map((currency) => {
+            return { coin: currency.coin, network: currency.network, tag: assets.of(currency).tag?.name ?? null };
+          }),
         },
       };
     },

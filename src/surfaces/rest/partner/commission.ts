@@ -129,10 +129,16 @@ function statementBody(month: CommissionMonth): Schemas['Statement'] {
       closing: jsonNumber(closing),
     })),
     due: due === null ? null : jsonNumber(due),
+    problem: month.problem,
     sha256: month.sha256,
     closed_at: month.closedAt,
     paid_at: month.paidAt,
-    payment: payment && { txid: payment.txid, amount: jsonNumber(payment.amount), fee: jsonNumber(payment.fee) },
+    payment: payment && {
+      txid: payment.txid,
+      amount: jsonNumber(payment.amount),
+      fee: jsonNumber(payment.fee),
+      explorer_url: payment.explorerUrl,
+    },
   };
 }
 
