@@ -127,6 +127,7 @@ export class CommissionDecisions {
     }
     const { entries } = this.#options;
     const { month } = await entries.openMonth(em, partnerId, now);
+    await refuseClosed(em, partnerId, month);
     await entries.add(em, [
       { partnerId, month, at: now, kind: 'correction', ...asset, amount, corrects, actionId: id, reason },
     ]);
@@ -218,6 +219,16 @@ async function lockMonth(em: EntityManager, { partnerId, month }: StaffAction): 
   );
   if (!found) throw new AppError('not_found', `the partner has no month ${month.slice(0, 7)}`);
   return found;
+}
+
+/** Waits for a closing that is under way. A clock that is minutes late names a closed month. */
+async function refuseClosed(em: EntityManager, partnerId: string, month: string): Promise<void> {
+  const open = await sql(
+    em,
+    `select from commission_statement where partner_id = ? and month = ?::date and state = 'open' for share`,
+    [partnerId, month],
+  );
+  if (open.length === 0) throw notPossible(`${month.slice(0, 7)} is closed; try again once the next month has begun`);
 }
 
 function hold(month: CommissionStatement, { reason }: StaffAction, now: Date): void {

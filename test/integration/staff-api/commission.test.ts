@@ -279,6 +279,28 @@ describe('a correction', () => {
     expect(await gateway.differences()).toEqual([]);
   });
 
+  it('is refused once its month is closed, also while that happens', async () => {
+    const partnerId = await newPartner();
+    const em = gateway.app.orm.em.fork();
+    await new CommissionEntries({ coin: 'BTC', network: 'BTC' }).openMonth(em, partnerId, gateway.clock.now());
+    const proposed = await correct(operator, partnerId, '0.005');
+    const close = `update commission_statement set state = 'closed', closed_at = now(), figures = '[]', orders = 0,
+                          sha256 = repeat('a', 64) where partner_id = ? and state = 'open'`;
+    let approving: Promise<StaffReply> | undefined;
+    await em.transactional(async (closing) => {
+      await closing.execute(close, [partnerId]);
+      approving = approve(second, proposed);
+      const waits = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+      while ((await gateway.query(waits)).length === 0);
+    });
+    const reply = await approving;
+    expect(kinds(reply as StaffReply)).toEqual(['action_not_possible']);
+    expect(kinds(await approve(second, proposed))).toEqual(['action_not_possible']);
+    expect(
+      await gateway.query(`select 1 from commission_entry where partner_id = $1 and kind = 'correction'`, [partnerId]),
+    ).toEqual([]);
+  });
+
   it('is refused when it is of nothing, of another coin or about an entry of another partner', async () => {
     const [partnerId, other] = [await newPartner(), await newPartner()];
     await closedMonth(gateway, { partnerId: other, balance: '0.02' });
