@@ -207,6 +207,26 @@ describe('a payment of commission', () => {
     expect([await stateOf(first), await stateOf(second)]).toEqual(['confirmed', 'confirmed']);
   });
 
+  it('above the part of commission by itself never begins, and staff read what to raise', async () => {
+    const above = await commissionPayment(gateway, { partnerId: await newPartner(), amount: '0.0065' });
+    await rounds();
+    expect(await stateOf(above)).toBe('above_share');
+    const [item] = (await attention(gateway.app.orm.em.fork(), 100, gateway.clock.now())).filter(
+      ({ subjectId }) => subjectId === above.id,
+    );
+    expect(item?.detail).toMatch(
+      /^above_share, commission of .+: worth 4\d\d\.\d\d US dollars, raise PAYOUT_SHARE_COMMISSION or commission_per_day$/,
+    );
+    // Smaller ones overtake it.
+    gateway.clock.advance(hourMs + 60_000);
+    const small = await commissionPayment(gateway, { partnerId: await newPartner(), amount: '0.004' });
+    await rounds();
+    gateway.clock.advance(25 * hourMs);
+    await rounds();
+    expect([await stateOf(above), await stateOf(small)]).toEqual(['above_share', 'confirmed']);
+    expect(await timesPaid(above)).toBe(0);
+  });
+
   const points = (Object.keys(crashPoints) as CrashPoint[]).filter((name) => name.startsWith('payment.'));
   it.each(points)('is paid once when the worker dies at %s', async (point) => {
     const paid = await commissionPayment(gateway, { partnerId: await newPartner(), amount: '0.001' });
