@@ -229,7 +229,9 @@ export const troubles: readonly Trouble[] = [
     order: null,
     subject: 'payment.id::text',
     since: 'payment.created_at',
-    detail: `coalesce(payment.problem, 'not_sent') || ${commissionOf}`,
+    detail: `coalesce(payment.problem, case when not m.approved_inactive
+      and (select status from partner where id = m.partner_id) = 'inactive' then 'partner_inactive' else 'not_sent' end)
+      || ${commissionOf}`,
     // Those with another problem, or in no block, are listed above.
     rows: `commission_statement m join payment on payment.id = m.payment_id
     where m.state = 'payable' and payment.created_at < ? and payment.sent_at is null and payment.ended_at is null

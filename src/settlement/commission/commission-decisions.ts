@@ -1,5 +1,6 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { validate as isUuid } from 'uuid';
+import { Partner } from '../../accounts/partners/partner.entity.ts';
 import { sql } from '../../base/db/sql.ts';
 import { AppError, notPossible } from '../../base/errors.ts';
 import { Big, floorTo, formatDecimal, isStorable, minOf, parseDecimal } from '../../base/money.ts';
@@ -151,8 +152,8 @@ export class CommissionDecisions {
 
   /**
    * Lets a month be paid now. Of a payable month it ends what waits for staff: a hold, an inactive
-   * partner, payments that died. A month below the minimum becomes payable when it is the partner's
-   * last closed one.
+   * partner, payments that died. A payment that waits because the partner is inactive goes on. A
+   * month below the minimum becomes payable when it is the partner's last closed one.
    */
   async #pay(em: EntityManager, month: CommissionStatement, action: StaffAction, now: Date): Promise<void> {
     if (month.state === 'rolled') month.due = formatDecimal(await this.#rolledDue(em, month));
@@ -162,11 +163,15 @@ export class CommissionDecisions {
       throw notPossible(`'${month.problem}' keeps the payment back, and no decision ends that`);
     }
     const payment = month.paymentId === null ? null : await em.findOne(Payment, { id: month.paymentId });
-    if (payment && payment.state !== 'dead') {
+    const { status } = await em.findOneOrFail(Partner, { id: month.partnerId });
+    const isInactive = status === 'inactive';
+    const waits = payment?.state === 'ready' && isInactive && !month.approvedInactive;
+    if (payment && payment.state !== 'dead' && !waits) {
       throw notPossible(`a payment of this month is ${payment.state} and may still arrive; it cannot be paid twice`);
     }
     month.state = 'payable';
     month.approvedAt = now;
+    month.approvedInactive = isInactive;
     month.problem = null;
     month.heldAt = null;
     month.holdReason = null;

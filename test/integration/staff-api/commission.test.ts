@@ -176,6 +176,33 @@ describe('a month that is to be paid', () => {
     expect((await onMonth(operator, 'Hold', partnerId)).data.made.state).toBe('DONE');
   });
 
+  it('waits for two members again when its partner became inactive after they decided', async () => {
+    const [rolled, begun] = [await newPartner(), await newPartner()];
+    for (const partnerId of [rolled, begun]) {
+      await addressInEffect(partnerId);
+      await closedMonth(gateway, { partnerId, state: 'rolled', balance: '0.002' });
+      await decide(onMonth(operator, 'Pay', partnerId));
+      if (partnerId === begun) await gateway.settlement.commission.run();
+      await gateway.partners.change(partnerId, { status: 'inactive' });
+    }
+    const run = async (): Promise<void> => {
+      await gateway.settlement.commission.run();
+      await gateway.tick();
+    };
+    await run();
+    expect(await payments(rolled)).toEqual([]);
+    expect(await rowOf(rolled)).toMatchObject({ problem: 'partner_inactive' });
+    // The payment was decided while the partner was active, and has no transaction yet.
+    expect(await payments(begun)).toEqual([{ amount: '0.002', state: 'ready' }]);
+    for (const partnerId of [rolled, begun]) await decide(onMonth(operator, 'Pay', partnerId));
+    await run();
+    await run();
+    for (const partnerId of [rolled, begun]) {
+      expect(await payments(partnerId)).toEqual([{ amount: '0.002', state: 'sent' }]);
+      expect(kinds(await onMonth(operator, 'Pay', partnerId))).toEqual(['action_not_possible']);
+    }
+  });
+
   it('goes on at once after payments that died, when two members say so', async () => {
     const partnerId = await newPartner();
     await addressInEffect(partnerId);

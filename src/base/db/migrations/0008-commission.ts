@@ -55,6 +55,8 @@ create table commission_statement (
   hold_reason text check (length(hold_reason) between 1 and 1000),
   -- Two members of staff decided to pay it although the partner is inactive or payments failed.
   approved_at timestamptz,
+  -- The partner was inactive then. A partner that became inactive later is not paid without them.
+  approved_inactive boolean not null default false check (not approved_inactive or approved_at is not null),
   paid_at timestamptz,
   primary key (partner_id, month),
   check ((state = 'open') = (closed_at is null)),
