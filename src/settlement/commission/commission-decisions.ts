@@ -1,6 +1,5 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { validate as isUuid } from 'uuid';
-import { Partner } from '../../accounts/partners/partner.entity.ts';
 import { sql } from '../../base/db/sql.ts';
 import { AppError, notPossible } from '../../base/errors.ts';
 import { Big, floorTo, formatDecimal, isStorable, minOf, parseDecimal } from '../../base/money.ts';
@@ -163,8 +162,7 @@ export class CommissionDecisions {
       throw notPossible(`'${month.problem}' keeps the payment back, and no decision ends that`);
     }
     const payment = month.paymentId === null ? null : await em.findOne(Payment, { id: month.paymentId });
-    const { status } = await em.findOneOrFail(Partner, { id: month.partnerId });
-    const isInactive = status === 'inactive';
+    const isInactive = (await sql(em, inactive, [month.partnerId])).length > 0;
     const waits = payment?.state === 'ready' && isInactive && !month.approvedInactive;
     if (payment && payment.state !== 'dead' && !waits) {
       throw notPossible(`a payment of this month is ${payment.state} and may still arrive; it cannot be paid twice`);
@@ -206,6 +204,8 @@ export class CommissionDecisions {
     return due;
   }
 }
+
+const inactive = `select from partner where id = ? and status = 'inactive'`;
 
 /** Problems that only the asset, the address or the fee can end. */
 const notByStaff: readonly string[] = [
