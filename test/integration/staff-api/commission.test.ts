@@ -483,7 +483,37 @@ describe('staff read', () => {
   });
 });
 
-// Last, as it moves the clock into the next months.
+// The last ones, as they move the clock.
+it('an address by two members in place of a lost one stops payments, and gets them after 72 hours', async () => {
+  const partnerId = await newPartner();
+  await addressInEffect(partnerId);
+  await closedMonth(gateway, { partnerId, balance: '0.02' });
+  const next = '1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2';
+  await decide(
+    call(
+      operator,
+      `commissionAddressSet(input: { partnerId: "${partnerId}", coin: "BTC", network: "BTC", address: "${next}", oldIsLost: true },
+                            reason: "the owner called")`,
+    ),
+  );
+  await gateway.settlement.commission.run();
+  expect(await payments(partnerId)).toEqual([]);
+  expect(await rowOf(partnerId)).toMatchObject({ problem: 'address_lost' });
+  const { errors } = await onMonth(operator, 'Pay', partnerId);
+  expect(errors[0]?.message).toBe("'address_lost' keeps the payment back, and no decision ends that");
+  gateway.clock.advance(72 * 3_600_000 - 1);
+  await gateway.settlement.commission.run();
+  expect(await payments(partnerId)).toEqual([]);
+  gateway.clock.advance(1);
+  await gateway.settlement.commission.run();
+  expect(await payments(partnerId)).toEqual([{ amount: '0.02', state: 'ready' }]);
+  const paidTo = await gateway.query(
+    `select p.address from payment p join commission_statement s on s.payment_id = p.id where s.partner_id = $1`,
+    [partnerId],
+  );
+  expect(paidTo).toEqual([{ address: next }]);
+});
+
 it('a correction larger than what is owed leaves a month below zero, which the next one begins with', async () => {
   const partnerId = await newPartner();
   await closedMonth(gateway, { partnerId, state: 'rolled', balance: '0.001' });
