@@ -642,7 +642,6 @@ create table order_event (
   constraint order_event_order_id_fkey FOREIGN KEY (order_id) REFERENCES exchange_order(id),
   constraint order_event_seq_check CHECK ((seq > 0))
 );
-CREATE INDEX order_event_completed ON public.order_event USING btree (partner_id, at, order_id) WHERE ((to_status = 'completed'::text) AND (from_status <> 'completed'::text));
 CREATE INDEX order_event_feed ON public.order_event USING btree (xid, order_id, seq);
 CREATE INDEX order_event_partner ON public.order_event USING btree (partner_id, xid, order_id, seq);
 CREATE TRIGGER order_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.order_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();

@@ -163,6 +163,11 @@ create index webhook_delivery_recorded_open on webhook_delivery (endpoint_id, (d
   where state = 'pending' and data is not null;
 `;
 
+/** Statements were read by the time of completion. They are made of entries now. */
+const completions = `
+drop index order_event_completed;
+`;
+
 /** What members of staff decide about the commission of a partner. */
 const decisions = `
 alter table staff_action
@@ -215,6 +220,6 @@ create unique index staff_action_open_once
 
 export class Migration0008Commission extends Migration {
   override up(): void {
-    for (const part of [addresses, statements, payments, events, decisions]) this.addSql(part);
+    for (const part of [addresses, statements, payments, events, completions, decisions]) this.addSql(part);
   }
 }
