@@ -204,14 +204,16 @@ create table commission_statement (
   held_at timestamp with time zone,
   hold_reason text,
   approved_at timestamp with time zone,
+  approved_inactive boolean not null default false,
   paid_at timestamp with time zone,
   constraint commission_statement_pkey PRIMARY KEY (partner_id, month),
   constraint commission_statement_attempts_check CHECK ((attempts >= 0)),
-  constraint commission_statement_check CHECK (((state = 'open'::text) = (closed_at IS NULL))),
-  constraint commission_statement_check1 CHECK ((num_nulls(closed_at, figures, orders, sha256) = ANY (ARRAY[0, 4]))),
-  constraint commission_statement_check2 CHECK (((state = ANY (ARRAY['payable'::text, 'paid'::text])) = (due IS NOT NULL))),
-  constraint commission_statement_check3 CHECK (((state = 'paid'::text) = (paid_at IS NOT NULL))),
-  constraint commission_statement_check4 CHECK (((held_at IS NULL) = (hold_reason IS NULL))),
+  constraint commission_statement_check CHECK (((NOT approved_inactive) OR (approved_at IS NOT NULL))),
+  constraint commission_statement_check1 CHECK (((state = 'open'::text) = (closed_at IS NULL))),
+  constraint commission_statement_check2 CHECK ((num_nulls(closed_at, figures, orders, sha256) = ANY (ARRAY[0, 4]))),
+  constraint commission_statement_check3 CHECK (((state = ANY (ARRAY['payable'::text, 'paid'::text])) = (due IS NOT NULL))),
+  constraint commission_statement_check4 CHECK (((state = 'paid'::text) = (paid_at IS NOT NULL))),
+  constraint commission_statement_check5 CHECK (((held_at IS NULL) = (hold_reason IS NULL))),
   constraint commission_statement_due_check CHECK ((due > (0)::numeric)),
   constraint commission_statement_hold_reason_check CHECK (((length(hold_reason) >= 1) AND (length(hold_reason) <= 1000))),
   constraint commission_statement_month_check CHECK ((month = (date_trunc('month'::text, (month)::timestamp without time zone))::date)),
@@ -640,7 +642,6 @@ create table order_event (
   constraint order_event_order_id_fkey FOREIGN KEY (order_id) REFERENCES exchange_order(id),
   constraint order_event_seq_check CHECK ((seq > 0))
 );
-CREATE INDEX order_event_completed ON public.order_event USING btree (partner_id, at, order_id) WHERE ((to_status = 'completed'::text) AND (from_status <> 'completed'::text));
 CREATE INDEX order_event_feed ON public.order_event USING btree (xid, order_id, seq);
 CREATE INDEX order_event_partner ON public.order_event USING btree (partner_id, xid, order_id, seq);
 CREATE TRIGGER order_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.order_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();

@@ -13,7 +13,7 @@ interface AssetLimits {
   readonly perPayment: bigint;
   /** Limit of a day in UTC. */
   readonly perDay: bigint;
-  /** Limit of commission in a day in UTC, which counts in `perDay` as well. */
+  /** Limit of commission in a day in UTC, which counts in `perDay` as well. 0 for none. */
   readonly commissionPerDay: bigint;
 }
 
@@ -187,6 +187,7 @@ function refuseCommission(
   day: SpendingDay,
   what: string,
 ): void {
+  if (commissionPerDay === 0n) throw refused(`no commission of ${what} is signed (commission_per_day is 0)`);
   // A damaged line may have been commission, of at most what commission may send.
   const largest = perPayment < commissionPerDay ? perPayment : commissionPerDay;
   if (spentOf(day, commissionOf(chain), asset, { perPayment: largest }) + amount <= commissionPerDay) return;

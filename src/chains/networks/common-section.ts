@@ -80,7 +80,7 @@ function readLimits(section: FileSection, moved: readonly ChainCoin[]): Readonly
     if (toUnits(perDay, decimals) < toUnits(perPayment, decimals))
       own.fault('per_day', 'must not be below per_payment');
     const part = fromUnits(toUnits(perDay, decimals) / commissionPart, decimals);
-    const commissionPerDay = own.optional('commission_per_day', decimalText(decimals, '6'), part);
+    const commissionPerDay = own.optional('commission_per_day', decimalText(decimals, '6', true), part);
     if (toUnits(commissionPerDay, decimals) > toUnits(perDay, decimals))
       own.fault('commission_per_day', 'must not be above per_day', part);
     own.end();

@@ -137,7 +137,7 @@ export function wholeNumber(min: number, max: number, good: number): Reader<numb
 }
 
 /** Reads an amount as plain decimal text above 0. A YAML number would go through a binary float. */
-export function decimalText(decimals: number, good: string): Reader<string> {
+export function decimalText(decimals: number, good: string, mayBeZero = false): Reader<string> {
   return {
     good,
     read(value) {
@@ -148,7 +148,7 @@ export function decimalText(decimals: number, good: string): Reader<string> {
       if ((value.split('.')[1] ?? '').replace(/0+$/, '').length > decimals) {
         throw new BadValue(`may have at most ${decimals} digits after the point`);
       }
-      if (/^[0.]*$/.test(value)) throw new BadValue('must be above 0');
+      if (!mayBeZero && /^[0.]*$/.test(value)) throw new BadValue('must be above 0');
       return value;
     },
   };

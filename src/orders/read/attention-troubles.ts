@@ -86,6 +86,12 @@ const commissionOf = `
        from commission_statement m join partner p on p.id = m.partner_id where m.payment_id = payment.id), '')
        else '' end`;
 
+/** SQL: what lets a `payment` begin that exceeds a share of the limits by itself. */
+const raise = `
+  case when payment.problem = 'above_share' then ': worth ' || payment.value_usd || ' US dollars, raise '
+    || case payment.kind when 'commission' then 'PAYOUT_SHARE_COMMISSION or commission_per_day'
+                         when 'refund' then 'PAYOUT_SHARE_REFUNDS' else 'PAYOUT_SHARE_PARTNER' end else '' end`;
+
 /** SQL: the id of a `venue_movement`. */
 const movement = `venue || ':' || kind || ':' || reference`;
 
@@ -189,7 +195,7 @@ export const troubles: readonly Trouble[] = [
     order: 'order_id',
     subject: 'id::text',
     since: 'coalesce(problem_since, created_at)',
-    detail: `problem || ${commissionOf}`,
+    detail: `problem || ${commissionOf} || ${raise}`,
     // Thousands of payments may wait for room in a limit. They count below, as one item for each
     // limit.
     rows: `payment where problem is not null and ended_at is null and problem not in ('payout_limit', 'payout_limit_asset')`,
@@ -223,7 +229,9 @@ export const troubles: readonly Trouble[] = [
     order: null,
     subject: 'payment.id::text',
     since: 'payment.created_at',
-    detail: `coalesce(payment.problem, 'not_sent') || ${commissionOf}`,
+    detail: `coalesce(payment.problem, case when not m.approved_inactive
+      and (select status from partner where id = m.partner_id) = 'inactive' then 'partner_inactive' else 'not_sent' end)
+      || ${commissionOf}`,
     // Those with another problem, or in no block, are listed above.
     rows: `commission_statement m join payment on payment.id = m.payment_id
     where m.state = 'payable' and payment.created_at < ? and payment.sent_at is null and payment.ended_at is null

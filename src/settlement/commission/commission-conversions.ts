@@ -17,6 +17,36 @@ export interface CommissionConversionsOptions {
 /** Partners that one statement reads. */
 const batch = 100;
 
+/** Markups that one statement reads. */
+const adoptedBatch = 1_000;
+/** How long before the last look a booking of another process may be timed that was not seen then. */
+const overlapMs = 3_600_000;
+
+interface Adopted extends LedgerAsset {
+  readonly partnerId: string;
+  readonly orderId: string;
+  readonly amount: string;
+}
+
+/**
+ * SQL: the markups without an entry, of those behind a reference or since a moment. It binds one of
+ * the two, and reads the index of that.
+ */
+const adoptedSql = (from: Date | string): string => `
+  with booked as materialized (
+    select id, order_id, reference, at from ledger_transaction
+     where kind = 'markup' and ${
+       typeof from === 'string' ? `reference > ? order by reference limit ${adoptedBatch}` : 'at >= ?'
+}
+  )
+  select (select max(reference) from booked) as last, (select count(*)::int from booked) as read,
+         (select coalesce(jsonb_agg(jsonb_build_object('partnerId', o.partner_id, 'orderId', o.id, 'coin', l.coin,
+                   'network', l.network, 'amount', (-l.amount)::text) order by b.at, b.id), '[]')
+            from booked b
+            join exchange_order o on o.id = b.order_id
+            join ledger_line l on l.transaction_id = b.id and l.account = 'partner:' || o.partner_id
+           where not exists (select from commission_entry e where e.order_id = o.id and e.kind = 'accrual')) as rows`;
+
 /**
  * SQL: the balances of the partner of `s`, an open month, in other assets than its own: what the
  * previous month left, and the entries since. What is due for an earlier month is paid in the asset
@@ -44,6 +74,8 @@ const othersSql = `
  */
 export class CommissionConversions {
   readonly #options: CommissionConversionsOptions;
+  /** Up to which booking this process looked for accruals of older versions. */
+  #adoptedTo: Date | null = null;
 
   constructor(options: CommissionConversionsOptions) {
     this.#options = options;
@@ -70,31 +102,43 @@ export class CommissionConversions {
   }
 
   /**
-   * Adds entries for the accruals of older versions, in their coins. The ledger has booked them.
+   * Adds entries for the accruals of older versions, in their coins. The ledger has booked them. The
+   * first time it reads all markups, in batches. Then it reads those since the last time, which
+   * processes of an older version may have booked while they are replaced.
    */
   async #adopt(): Promise<void> {
-    const { orm, clock, entries } = this.#options;
-    await orm.em.fork().transactional(async (em) => {
-      const rows = await sql<LedgerAsset & { partnerId: string; orderId: string; amount: string }>(
-        em,
-        `select o.partner_id as "partnerId", o.id as "orderId", l.coin, l.network, (-l.amount)::text as amount
-           from ledger_transaction x
-           join exchange_order o on o.id = x.order_id
-           join ledger_line l on l.transaction_id = x.id and l.account = 'partner:' || o.partner_id
-          where x.kind = 'markup'
-            and not exists (select from commission_entry e where e.order_id = x.order_id and e.kind = 'accrual')
-          order by x.at, x.id`,
-      );
-      if (rows.length === 0) return;
-      const at = clock.now();
-      const partners = rows.map(({ partnerId }) => partnerId);
+    const { orm, clock } = this.#options;
+    const at = clock.now();
+    const since = this.#adoptedTo;
+    let after: string | null = '';
+    while (after !== null) {
+      const from: string = after;
+      after = await orm.em.fork().transactional((em) => this.#adoptBatch(em, since ?? from, at));
+      if (since !== null) break;
+    }
+    this.#adoptedTo = new Date(at.getTime() - overlapMs);
+  }
+
+  /**
+   * @param from Time of the first booking, or the reference behind which a batch begins.
+   * @returns The last reference of a full batch.
+   */
+  async #adoptBatch(em: EntityManager, from: Date | string, at: Date): Promise<string | null> {
+    const { entries } = this.#options;
+    const [found] = await sql<{ last: string | null; read: number; rows: readonly Adopted[] }>(em, adoptedSql(from), [
+      from,
+    ]);
+    if (!found) throw new Error('the markups of older versions have no row');
+    if (found.rows.length > 0) {
+      const partners = found.rows.map(({ partnerId }) => partnerId);
       const months = await entries.openMonths(em, partners, at);
       const monthFor = (partnerId: string): string => months.get(partnerId)?.month ?? monthOf(at);
       await entries.add(
         em,
-        rows.map((row) => ({ ...row, kind: 'accrual', month: monthFor(row.partnerId), at })),
+        found.rows.map((row) => ({ ...row, kind: 'accrual', month: monthFor(row.partnerId), at })),
       );
-    });
+    }
+    return found.read === adoptedBatch ? found.last : null;
   }
 
   /** Converts the balances of a partner under the lock of its month. */

@@ -127,6 +127,7 @@ export class CommissionDecisions {
     }
     const { entries } = this.#options;
     const { month } = await entries.openMonth(em, partnerId, now);
+    await refuseClosed(em, partnerId, month);
     await entries.add(em, [
       { partnerId, month, at: now, kind: 'correction', ...asset, amount, corrects, actionId: id, reason },
     ]);
@@ -150,8 +151,8 @@ export class CommissionDecisions {
 
   /**
    * Lets a month be paid now. Of a payable month it ends what waits for staff: a hold, an inactive
-   * partner, payments that died. A month below the minimum becomes payable when it is the partner's
-   * last closed one.
+   * partner, payments that died. A payment that waits because the partner is inactive goes on. A
+   * month below the minimum becomes payable when it is the partner's last closed one.
    */
   async #pay(em: EntityManager, month: CommissionStatement, action: StaffAction, now: Date): Promise<void> {
     if (month.state === 'rolled') month.due = formatDecimal(await this.#rolledDue(em, month));
@@ -161,11 +162,14 @@ export class CommissionDecisions {
       throw notPossible(`'${month.problem}' keeps the payment back, and no decision ends that`);
     }
     const payment = month.paymentId === null ? null : await em.findOne(Payment, { id: month.paymentId });
-    if (payment && payment.state !== 'dead') {
+    const isInactive = (await sql(em, inactive, [month.partnerId])).length > 0;
+    const waits = payment?.state === 'ready' && isInactive && !month.approvedInactive;
+    if (payment && payment.state !== 'dead' && !waits) {
       throw notPossible(`a payment of this month is ${payment.state} and may still arrive; it cannot be paid twice`);
     }
     month.state = 'payable';
     month.approvedAt = now;
+    month.approvedInactive = isInactive;
     month.problem = null;
     month.heldAt = null;
     month.holdReason = null;
@@ -201,6 +205,8 @@ export class CommissionDecisions {
   }
 }
 
+const inactive = `select from partner where id = ? and status = 'inactive'`;
+
 /** Problems that only the asset, the address or the fee can end. */
 const notByStaff: readonly string[] = [
   'no_asset',
@@ -218,6 +224,16 @@ async function lockMonth(em: EntityManager, { partnerId, month }: StaffAction): 
   );
   if (!found) throw new AppError('not_found', `the partner has no month ${month.slice(0, 7)}`);
   return found;
+}
+
+/** Waits for a closing that is under way. A clock that is minutes late names a closed month. */
+async function refuseClosed(em: EntityManager, partnerId: string, month: string): Promise<void> {
+  const open = await sql(
+    em,
+    `select from commission_statement where partner_id = ? and month = ?::date and state = 'open' for share`,
+    [partnerId, month],
+  );
+  if (open.length === 0) throw notPossible(`${month.slice(0, 7)} is closed; try again once the next month has begun`);
 }
 
 function hold(month: CommissionStatement, { reason }: StaffAction, now: Date): void {

@@ -93,7 +93,7 @@ export class CommissionPayments {
     const amount = new Big(statement.due ?? '0').minus(currency?.networkFee ?? '0');
     const isApproved = statement.approvedAt !== null && (last?.endedAt ?? new Date(0)) < statement.approvedAt;
     const faults: readonly (readonly [CommissionProblem, boolean])[] = [
-      ['partner_inactive', target.isInactive && statement.approvedAt === null],
+      ['partner_inactive', target.isInactive && !statement.approvedInactive],
       ['payment_failed', statement.attempts >= mostAttempts && !isApproved],
       ['no_asset', !currency?.isActive || !currency.isWithdrawEnabled],
       ['address_lost', target.isLost],

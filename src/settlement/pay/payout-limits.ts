@@ -28,9 +28,12 @@ export interface PayoutRules {
   readonly asset: (asset: LedgerAsset) => UsdLimit;
 }
 
-/** The problem of a payment that waits for room. */
-export type LimitProblem = 'payout_limit' | 'payout_limit_asset' | 'payout_share';
-const limitProblems: readonly LimitProblem[] = ['payout_limit', 'payout_limit_asset', 'payout_share'];
+/**
+ * The problem of a payment that waits for room. `above_share`: it exceeds a share by itself, and
+ * begins only when staff raise that share.
+ */
+export type LimitProblem = 'payout_limit' | 'payout_limit_asset' | 'payout_share' | 'above_share';
+const limitProblems: readonly LimitProblem[] = ['payout_limit', 'payout_limit_asset', 'payout_share', 'above_share'];
 
 /** A payment would exceed a limit. Nothing was written. */
 export class PayoutLimitExceeded extends Error {
@@ -359,7 +362,8 @@ const judgingSql = (isCounting: boolean): string => `
      where c.share = '' or part.of_limit < 1 or c.share = 'commission' and l.commission is not null
   ), judged as (
     select c.lot, c.share, case c.coin when '' then 'payout_limit' else 'payout_limit_asset' end as problem,
-           s.hour + w.usd + c.usd > c.hour_limit or s.day + w.usd + c.usd > c.day_limit as is_over
+           s.hour + w.usd + c.usd > c.hour_limit or s.day + w.usd + c.usd > c.day_limit as is_over,
+           c.usd > least(c.hour_limit, c.day_limit) as is_above
       from bounded c
      cross join lateral (
        select coalesce(sum(usd) filter (where minute > ?), 0) as hour, coalesce(sum(usd), 0) as day
@@ -377,7 +381,8 @@ const judgingSql = (isCounting: boolean): string => `
                    else p.problem = 'payout_limit_asset' and p.coin = c.coin and p.network = c.network end
           and not exists (select from mine m where m.lot = c.lot and m.id = p.id)) as w
   )${isCounting ? `, ${writtenSql}` : ''}
-  select lot, case when bool_or(share <> '') then 'payout_share' else min(problem) end as problem
+  select lot, case when bool_or(share <> '' and is_above) then 'above_share'
+                   when bool_or(share <> '') then 'payout_share' else min(problem) end as problem
     from judged where is_over group by lot order by lot`;
 
 function isWaiting({ problem, valueUsd }: Payment): boolean {

@@ -88,6 +88,10 @@ export class CommissionStatement {
   @Property({ type: 'timestamptz', nullable: true })
   approvedAt!: Date | null;
 
+  /** The partner was inactive when they decided. */
+  @Property({ type: 'boolean' })
+  approvedInactive!: boolean & Opt;
+
   @Property({ type: 'timestamptz', nullable: true })
   paidAt!: Date | null;
 }

@@ -28,16 +28,28 @@ export const CommissionEntryKindEnum = enumOf<CommissionEntryKind>(
   },
 );
 
-@ObjectType('CommissionFigures', {
-  description: 'A month in one asset. Positive amounts are owed to the partner, except `paid`.',
-})
-export class CommissionFiguresType implements CommissionFigures {
+/** The asset of what a type tells, or that an input names. */
+@ObjectType()
+@InputType()
+abstract class OfAsset {
   @Field(() => String, { description: 'Coin.' })
   coin!: string;
 
-  @Field(() => String, { description: 'Network.' })
+  @Field(() => String, { description: 'Network of the coin.' })
   network!: string;
+}
 
+/** An input about what a partner is paid. */
+@InputType()
+abstract class OfPartner extends OfAsset {
+  @Field(() => ID, { description: 'The partner.' })
+  partnerId!: string;
+}
+
+@ObjectType('CommissionFigures', {
+  description: 'A month in one asset. Positive amounts are owed to the partner, except `paid`.',
+})
+export class CommissionFiguresType extends OfAsset implements CommissionFigures {
   @Field(() => Decimal, { description: 'What was owed at its beginning.' })
   opening!: string;
 
@@ -58,15 +70,10 @@ export class CommissionFiguresType implements CommissionFigures {
 }
 
 @ObjectType('CommissionMonth', {
-  description: "A month of a partner's commission. Its figures do not change once it is closed.",
+  description:
+    "A month of a partner's commission, in the asset in which it is settled. Its figures do not change once it is closed.",
 })
-export class CommissionMonthType {
-  @Field(() => String, { description: 'Coin in which it is settled.' })
-  coin!: string;
-
-  @Field(() => String, { description: 'Network of the coin.' })
-  network!: string;
-
+export class CommissionMonthType extends OfAsset {
   @Field(() => CommissionStateEnum, { description: 'State of the month.' })
   state!: CommissionState;
 
@@ -117,7 +124,7 @@ export class CommissionMonthConnectionType {
 }
 
 @ObjectType('CommissionEntry', { description: "A change of a partner's commission. It never changes." })
-export class CommissionEntryType {
+export class CommissionEntryType extends OfAsset {
   @Field(() => ID, { description: 'Id of the entry.' })
   id!: string;
 
@@ -126,12 +133,6 @@ export class CommissionEntryType {
 
   @Field(() => CommissionEntryKindEnum, { description: 'Its kind.' })
   kind!: CommissionEntryKind;
-
-  @Field(() => String, { description: 'Coin.' })
-  coin!: string;
-
-  @Field(() => String, { description: 'Network.' })
-  network!: string;
 
   @Field(() => Decimal, { description: 'Positive for the partner.' })
   amount!: string;
@@ -177,15 +178,9 @@ export class CommissionEntryConnectionType {
 }
 
 @ObjectType('CommissionAddress', { description: 'An address to which a partner is paid its commission.' })
-export class CommissionAddressType {
+export class CommissionAddressType extends OfAsset {
   @Field(() => ID, { description: 'Id of the address.' })
   id!: string;
-
-  @Field(() => String, { description: 'Coin.' })
-  coin!: string;
-
-  @Field(() => String, { description: 'Network.' })
-  network!: string;
 
   @Field(() => String, { description: 'The address.' })
   address!: string;
@@ -213,15 +208,9 @@ export class CommissionAddressType {
 export class PartnerCommissionType {}
 
 @ObjectType('CommissionTotal', { description: 'What all partners together earned and were paid in a month.' })
-export class CommissionTotalType {
+export class CommissionTotalType extends OfAsset {
   @Field(() => String, { description: "The month: '2026-11'." })
   month!: string;
-
-  @Field(() => String, { description: 'Coin.' })
-  coin!: string;
-
-  @Field(() => String, { description: 'Network.' })
-  network!: string;
 
   @Field(() => Decimal, { description: 'The markups of orders.' })
   accrued!: string;
@@ -240,16 +229,7 @@ export class CommissionTotalType {
 }
 
 @InputType('CommissionCorrection', { description: "A correction of a partner's commission." })
-export class CommissionCorrectionInput {
-  @Field(() => ID, { description: 'The partner.' })
-  partnerId!: string;
-
-  @Field(() => String, { description: 'Coin.' })
-  coin!: string;
-
-  @Field(() => String, { description: 'Network.' })
-  network!: string;
-
+export class CommissionCorrectionInput extends OfPartner {
   @Field(() => Decimal, { description: 'Positive for the partner, negative to take from it.' })
   amount!: string;
 
@@ -258,16 +238,7 @@ export class CommissionCorrectionInput {
 }
 
 @InputType('CommissionAddressRequest', { description: "Another address of a partner's commission." })
-export class CommissionAddressInput {
-  @Field(() => ID, { description: 'The partner.' })
-  partnerId!: string;
-
-  @Field(() => String, { description: 'Coin.' })
-  coin!: string;
-
-  @Field(() => String, { description: 'Network.' })
-  network!: string;
-
+export class CommissionAddressInput extends OfPartner {
   @Field(() => String, { description: 'The address.' })
   address!: string;
 

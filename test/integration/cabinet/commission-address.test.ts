@@ -1,3 +1,4 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { type MemberRole, operationRows } from '../../../src/accounts/members/rights.ts';
 import { cabinetPeople } from '../../../src/app/services.ts';
 import { addressWaitMs, mostRequestsPerDay } from '../../../src/settlement/commission/commission-addresses.ts';
@@ -103,6 +104,37 @@ describe('an address', () => {
     expect([in_effect, waiting]).toEqual([[], null]);
     expect(history.map(({ state }: { state: string }) => state)).toEqual(['cancelled', 'cancelled']);
     expect((await events(id)).map(({ state }) => state)).toEqual(['requested', 'cancelled', 'requested', 'cancelled']);
+  });
+
+  it('that takes effect while it is cancelled does one of the two', async () => {
+    const addresses = gateway.app.commissionAddresses;
+    const transaction = (work: (em: EntityManager) => Promise<unknown>) =>
+      gateway.app.orm.em.fork().transactional(work);
+    const waits = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+    for (const ends of ['effective', 'cancelled'] as const) {
+      const { id, owner } = await shop();
+      await endpoint(id);
+      const { json } = await set(owner, first);
+      gateway.clock.advance(addressWaitMs);
+      const now = gateway.clock.now();
+      const takeEffect = (em: EntityManager) => addresses.takeEffect(em, now);
+      const cancel = (em: EntityManager) => addresses.cancel(em, id, json.id, now);
+      let second: Promise<PromiseSettledResult<unknown>[]> | undefined;
+      await transaction(async (em) => {
+        await (ends === 'effective' ? takeEffect(em) : cancel(em));
+        second = Promise.allSettled([transaction(ends === 'effective' ? cancel : takeEffect)]);
+        while ((await gateway.query(waits)).length === 0);
+      });
+      expect(await second).toMatchObject(
+        ends === 'effective'
+          ? [{ status: 'rejected', reason: { kind: 'not_found' } }]
+          : [{ status: 'fulfilled', value: 0 }],
+      );
+      expect((await events(id)).map(({ state }) => state)).toEqual(['requested', ends]);
+      const { waiting, in_effect, history } = await shown(await member(id));
+      expect([waiting, in_effect.length]).toEqual([null, ends === 'effective' ? 1 : 0]);
+      expect(history).toMatchObject([{ state: ends }]);
+    }
   });
 
   it('of an inactive partner is cancelled, and none is requested', async () => {

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import { Big } from '../../../src/base/money.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
+import { book, line, minus } from '../../../src/ledger/ledger.ts';
+import { CommissionConversions } from '../../../src/settlement/commission/commission-conversions.ts';
+import { CommissionEntries } from '../../../src/settlement/commission/commission-entries.ts';
 import { TestClock } from '../../support/gateway/clock.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 
@@ -207,6 +210,72 @@ it('a payment that waits while another address takes effect goes to that one', a
     { state: 'confirmed', problem: null, is_new: true },
   ]);
   expect(await gateway.differences()).toEqual([]);
+});
+
+/** Lets the accrual of an order be as older versions booked it: in its coin, without an entry. */
+async function asBefore(orderId: string): Promise<void> {
+  const [entry] = await gateway.query<{ coin: string; network: string; amount: string }>(
+    `select from_coin as coin, from_network as network, from_amount::text as amount from commission_entry where order_id = $1`,
+    [orderId],
+  );
+  if (!entry) throw new Error('the order has no entry');
+  await gateway.query(
+    `begin; set local session_replication_role = replica;
+     delete from commission_entry where order_id = '${orderId}';
+     delete from ledger_line where transaction_id in
+       (select id from ledger_transaction where kind = 'markup' and order_id = '${orderId}');
+     delete from ledger_transaction where kind = 'markup' and order_id = '${orderId}';
+     commit`,
+  );
+  const { amount, ...asset } = entry;
+  const lines = [line('markup', asset, amount), line(`partner:${partner.id}`, asset, minus(amount))];
+  const at = gateway.clock.now();
+  await book(gateway.app.orm.em.fork(), { kind: 'markup', reference: orderId, orderId, at, lines });
+}
+
+it('accruals of older versions get their entries, and are converted', async () => {
+  const orders = [await completed(), await completed()];
+  for (const id of orders) await asBefore(id);
+  const entries = () =>
+    gateway.query('select kind from commission_entry where partner_id = $1 order by number', [partner.id]);
+  expect(await entries()).toEqual([]);
+  await gateway.settlement.commission.run();
+  const adopted = [{ kind: 'accrual' }, { kind: 'accrual' }, { kind: 'conversion' }, { kind: 'conversion' }];
+  expect(await entries()).toEqual(adopted);
+  expect(await gateway.differences()).toEqual([]);
+  // One more comes from a process that is not replaced yet.
+  const late = await completed();
+  await asBefore(late);
+  gateway.clock.advance(3_600_000);
+  await gateway.settlement.commission.run();
+  expect((await entries()).slice(4)).toEqual([{ kind: 'accrual' }, { kind: 'conversion' }, { kind: 'conversion' }]);
+  expect(await gateway.differences()).toEqual([]);
+});
+
+it('a worker reads all markups once, and then those since the last time, an hour of them again', async () => {
+  const worker = () =>
+    new CommissionConversions({
+      orm: gateway.app.orm,
+      clock: gateway.clock,
+      entries: new CommissionEntries({ coin: 'USDC', network: 'ERC20' }),
+      prices: { live: () => null },
+    });
+  const first = worker();
+  await first.convert();
+  const [early, late] = [await completed(), await completed()];
+  for (const [id, agoMs] of [
+    [early, 4_000_000],
+    [late, 3_000_000],
+  ] as const) {
+    gateway.clock.advance(-agoMs);
+    await asBefore(id);
+    gateway.clock.advance(agoMs);
+  }
+  const adopted = () => gateway.query('select order_id as id from commission_entry order by number');
+  await first.convert();
+  expect(await adopted()).toEqual([{ id: late }]);
+  await worker().convert();
+  expect(await adopted()).toEqual([{ id: late }, { id: early }]);
 });
 
 it('refunded, expired and failed orders add nothing', async () => {

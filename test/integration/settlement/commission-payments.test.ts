@@ -1,5 +1,5 @@
 import { addressExample } from '../../../src/chains/addresses/address.ts';
-import { ChainError } from '../../../src/chains/port/chain-adapter.ts';
+import { ChainError, type TxStatus } from '../../../src/chains/port/chain-adapter.ts';
 import { attention } from '../../../src/orders/read/attention.ts';
 import { monthOf as monthName } from '../../../src/settlement/commission/commission-entries.ts';
 import { PayoutHolds, resumePayouts } from '../../../src/settlement/pay/payout-holds.ts';
@@ -42,11 +42,13 @@ beforeEach(() => gateway.clock.advance(3 * hourMs));
 afterEach(() => {
   dieAt = null;
   faults.preparing = null;
+  faults.broadcast = null;
+  faults.status = null;
 });
 
 async function rounds(count = 6): Promise<void> {
   for (let round = 0; round < count; round++) {
-    for (const network of ['BTC', 'LTC']) await gateway.mine(network, 2);
+    for (const network of ['BTC', 'LTC', 'ETH']) await gateway.mine(network, network === 'ETH' ? 20 : 2);
     await gateway.tick();
     gateway.clock.advance(3_000);
   }
@@ -88,6 +90,26 @@ async function timesPaid({ id }: MadeCommission): Promise<number | undefined> {
     [id],
   );
   return row?.times;
+}
+
+async function attemptsOf({ id }: MadeCommission): Promise<{ txid: string | null; why: string | null }[]> {
+  return gateway.query('select txid, dead_why as why from payment_attempt where payment_id = $1 order by attempt', [
+    id,
+  ]);
+}
+
+/** Lets the first transaction of a payment reach no block. `end` is what the chain says of it. */
+async function lose(payment: MadeCommission, end: TxStatus): Promise<string | null | undefined> {
+  faults.broadcast = async () => {};
+  await gateway.tick();
+  const [first] = await attemptsOf(payment);
+  expect(first).toMatchObject({ why: null });
+  faults.status = ({ txid }) => (txid === first?.txid ? end : { state: 'unknown' });
+  gateway.clock.advance(6_000);
+  await gateway.tick();
+  faults.status = null;
+  faults.broadcast = null;
+  return first?.txid;
 }
 
 describe('a payment of commission', () => {
@@ -207,6 +229,26 @@ describe('a payment of commission', () => {
     expect([await stateOf(first), await stateOf(second)]).toEqual(['confirmed', 'confirmed']);
   });
 
+  it('above the part of commission by itself never begins, and staff read what to raise', async () => {
+    const above = await commissionPayment(gateway, { partnerId: await newPartner(), amount: '0.0065' });
+    await rounds();
+    expect(await stateOf(above)).toBe('above_share');
+    const [item] = (await attention(gateway.app.orm.em.fork(), 100, gateway.clock.now())).filter(
+      ({ subjectId }) => subjectId === above.id,
+    );
+    expect(item?.detail).toMatch(
+      /^above_share, commission of .+: worth 4\d\d\.\d\d US dollars, raise PAYOUT_SHARE_COMMISSION or commission_per_day$/,
+    );
+    // Smaller ones overtake it.
+    gateway.clock.advance(hourMs + 60_000);
+    const small = await commissionPayment(gateway, { partnerId: await newPartner(), amount: '0.004' });
+    await rounds();
+    gateway.clock.advance(25 * hourMs);
+    await rounds();
+    expect([await stateOf(above), await stateOf(small)]).toEqual(['above_share', 'confirmed']);
+    expect(await timesPaid(above)).toBe(0);
+  });
+
   const points = (Object.keys(crashPoints) as CrashPoint[]).filter((name) => name.startsWith('payment.'));
   it.each(points)('is paid once when the worker dies at %s', async (point) => {
     const paid = await commissionPayment(gateway, { partnerId: await newPartner(), amount: '0.001' });
@@ -232,6 +274,57 @@ describe('a payment of commission', () => {
     expect(await stateOf(dead)).toBe('would_fail');
     expect(await monthOf(dead)).toEqual({ state: 'payable', problem: 'payment_dead', paid: false });
     expect(await linesOf(dead)).toEqual([]);
+  });
+
+  it('whose transaction can never confirm is paid once, by the next one', async () => {
+    const partnerId = await newPartner();
+    const replaced = await commissionPayment(gateway, { partnerId, coin: 'ETH', amount: '0.01' });
+    const lost = await lose(replaced, { state: 'dead', why: 'conflict', final: true });
+    // Another payment takes the nonce of the lost transaction.
+    const other = await commissionPayment(gateway, { partnerId: await newPartner(), coin: 'ETH', amount: '0.02' });
+    await rounds();
+    expect(await stateOf(other)).toBe('confirmed');
+    await rounds();
+    expect(await stateOf(replaced)).toBe('confirmed');
+    expect(await attemptsOf(replaced)).toEqual([
+      { txid: lost, why: 'conflict' },
+      { txid: expect.not.stringMatching(`^${lost}$`), why: null },
+    ]);
+    expect(await timesPaid(replaced)).toBe(1);
+    expect(await monthOf(replaced)).toEqual({ state: 'paid', problem: null, paid: true });
+  });
+
+  it('that died on the chain is paid once, by another payment of its month', async () => {
+    const partnerId = await newPartner();
+    const dead = await commissionPayment(gateway, { partnerId, amount: '0.001' });
+    await gateway.query(
+      `with owner as (insert into partner_member (id, partner_id, name, role, created_at)
+                      values (gen_random_uuid(), $1, 'An owner', 'owner', now()) returning id)
+       insert into commission_address (id, partner_id, coin, network, address, requested_at, member_id, effective_at,
+                                       took_effect_at)
+       select gen_random_uuid(), $1, 'BTC', 'BTC', $2, $3, id, $3, $3 from owner`,
+      [partnerId, addressExample('BTC'), gateway.clock.now()],
+    );
+    await lose(dead, { state: 'mined', height: 1, confirmations: 100, success: false, fee: 0n, final: true });
+    expect(await stateOf(dead)).toBe('failed_on_chain');
+    expect(await monthOf(dead)).toEqual({ state: 'payable', problem: 'payment_dead', paid: false });
+    await gateway.settlement.commission.run();
+    const payments = (): Promise<MadeCommission[]> =>
+      gateway.query(
+        `select p.id, s.partner_id as "partnerId", s.month::text as month
+           from commission_statement s join payment p on p.id = s.payment_id where s.partner_id = $1`,
+        [partnerId],
+      );
+    expect(await payments()).toEqual([dead]);
+    gateway.clock.advance(hourMs);
+    await gateway.settlement.commission.run();
+    const [next] = await payments();
+    if (!next) throw new Error('the month has no payment');
+    expect(next.id).not.toBe(dead.id);
+    await rounds();
+    expect([await stateOf(next), await timesPaid(next), await timesPaid(dead)]).toEqual(['confirmed', 1, 0]);
+    expect(await linesOf(next)).toHaveLength(3);
+    expect(await monthOf(next)).toEqual({ state: 'paid', problem: null, paid: true });
   });
 
   it('is shown to staff with its partner once it waits for half a day', async () => {

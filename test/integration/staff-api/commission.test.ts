@@ -176,6 +176,33 @@ describe('a month that is to be paid', () => {
     expect((await onMonth(operator, 'Hold', partnerId)).data.made.state).toBe('DONE');
   });
 
+  it('waits for two members again when its partner became inactive after they decided', async () => {
+    const [rolled, begun] = [await newPartner(), await newPartner()];
+    for (const partnerId of [rolled, begun]) {
+      await addressInEffect(partnerId);
+      await closedMonth(gateway, { partnerId, state: 'rolled', balance: '0.002' });
+      await decide(onMonth(operator, 'Pay', partnerId));
+      if (partnerId === begun) await gateway.settlement.commission.run();
+      await gateway.partners.change(partnerId, { status: 'inactive' });
+    }
+    const run = async (): Promise<void> => {
+      await gateway.settlement.commission.run();
+      await gateway.tick();
+    };
+    await run();
+    expect(await payments(rolled)).toEqual([]);
+    expect(await rowOf(rolled)).toMatchObject({ problem: 'partner_inactive' });
+    // The payment was decided while the partner was active, and has no transaction yet.
+    expect(await payments(begun)).toEqual([{ amount: '0.002', state: 'ready' }]);
+    for (const partnerId of [rolled, begun]) await decide(onMonth(operator, 'Pay', partnerId));
+    await run();
+    await run();
+    for (const partnerId of [rolled, begun]) {
+      expect(await payments(partnerId)).toEqual([{ amount: '0.002', state: 'sent' }]);
+      expect(kinds(await onMonth(operator, 'Pay', partnerId))).toEqual(['action_not_possible']);
+    }
+  });
+
   it('goes on at once after payments that died, when two members say so', async () => {
     const partnerId = await newPartner();
     await addressInEffect(partnerId);
@@ -277,6 +304,28 @@ describe('a correction', () => {
       },
     ]);
     expect(await gateway.differences()).toEqual([]);
+  });
+
+  it('is refused once its month is closed, also while that happens', async () => {
+    const partnerId = await newPartner();
+    const em = gateway.app.orm.em.fork();
+    await new CommissionEntries({ coin: 'BTC', network: 'BTC' }).openMonth(em, partnerId, gateway.clock.now());
+    const proposed = await correct(operator, partnerId, '0.005');
+    const close = `update commission_statement set state = 'closed', closed_at = now(), figures = '[]', orders = 0,
+                          sha256 = repeat('a', 64) where partner_id = ? and state = 'open'`;
+    let approving: Promise<StaffReply> | undefined;
+    await em.transactional(async (closing) => {
+      await closing.execute(close, [partnerId]);
+      approving = approve(second, proposed);
+      const waits = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+      while ((await gateway.query(waits)).length === 0);
+    });
+    const reply = await approving;
+    expect(kinds(reply as StaffReply)).toEqual(['action_not_possible']);
+    expect(kinds(await approve(second, proposed))).toEqual(['action_not_possible']);
+    expect(
+      await gateway.query(`select 1 from commission_entry where partner_id = $1 and kind = 'correction'`, [partnerId]),
+    ).toEqual([]);
   });
 
   it('is refused when it is of nothing, of another coin or about an entry of another partner', async () => {
@@ -434,7 +483,37 @@ describe('staff read', () => {
   });
 });
 
-// Last, as it moves the clock into the next months.
+// The last ones, as they move the clock.
+it('an address by two members in place of a lost one stops payments, and gets them after 72 hours', async () => {
+  const partnerId = await newPartner();
+  await addressInEffect(partnerId);
+  await closedMonth(gateway, { partnerId, balance: '0.02' });
+  const next = '1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2';
+  await decide(
+    call(
+      operator,
+      `commissionAddressSet(input: { partnerId: "${partnerId}", coin: "BTC", network: "BTC", address: "${next}", oldIsLost: true },
+                            reason: "the owner called")`,
+    ),
+  );
+  await gateway.settlement.commission.run();
+  expect(await payments(partnerId)).toEqual([]);
+  expect(await rowOf(partnerId)).toMatchObject({ problem: 'address_lost' });
+  const { errors } = await onMonth(operator, 'Pay', partnerId);
+  expect(errors[0]?.message).toBe("'address_lost' keeps the payment back, and no decision ends that");
+  gateway.clock.advance(72 * 3_600_000 - 1);
+  await gateway.settlement.commission.run();
+  expect(await payments(partnerId)).toEqual([]);
+  gateway.clock.advance(1);
+  await gateway.settlement.commission.run();
+  expect(await payments(partnerId)).toEqual([{ amount: '0.02', state: 'ready' }]);
+  const paidTo = await gateway.query(
+    `select p.address from payment p join commission_statement s on s.payment_id = p.id where s.partner_id = $1`,
+    [partnerId],
+  );
+  expect(paidTo).toEqual([{ address: next }]);
+});
+
 it('a correction larger than what is owed leaves a month below zero, which the next one begins with', async () => {
   const partnerId = await newPartner();
   await closedMonth(gateway, { partnerId, state: 'rolled', balance: '0.001' });

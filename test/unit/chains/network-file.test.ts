@@ -141,6 +141,17 @@ describe('networks.example.yaml', () => {
     );
     expect(found[1]?.limits.get('LTC')).toEqual({ perPayment: '100', perDay: '1000', commissionPerDay: '30' });
   });
+
+  it('signs no commission of a coin with a part of 0', () => {
+    const { networks: found } = readNetworks(
+      changed('networks.litecoin.limits.LTC.commission_per_day', '0'),
+      'x',
+      chainCoins,
+    );
+    const [, litecoin] = found;
+    if (!litecoin) throw new Error('the file has no second network');
+    expect(liveLimits(litecoin, chainCoins('litecoin')).assets.get('')?.commissionPerDay).toBe(0n);
+  });
 });
 
 describe('a file with the required members only', () => {

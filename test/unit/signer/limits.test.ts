@@ -381,6 +381,11 @@ describe('commission', () => {
     await commission('d', 10n);
   });
 
+  it('is not signed at all with a part of 0', async () => {
+    await sign('payout', 5n, { contract: '0xtoken' });
+    await expectRefused(commission('a', 1n, { contract: '0xtoken' }), 'no commission of');
+  });
+
   it('is another decision than a payout of the same amount', async () => {
     await commission('a', 5n);
     await expectRefused(sign('a', 5n, { attempt: 2 }), 'was signed before as something else');

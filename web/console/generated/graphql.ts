@@ -86,7 +86,7 @@ export type CommissionAddressRequest = {
   address: string;
   /** Coin. */
   coin: string;
-  /** Network. */
+  /** Network of the coin. */
   network: string;
   /** The partner has lost the address in effect: nothing is paid to it while this one waits. */
   oldIsLost?: boolean;
@@ -104,7 +104,7 @@ export type CommissionCorrection = {
   coin: string;
   /** The entry of the partner that the correction is about. */
   corrects?: string | number | null | undefined;
-  /** Network. */
+  /** Network of the coin. */
   network: string;
   /** The partner. */
   partnerId: string | number;

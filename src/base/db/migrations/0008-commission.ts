@@ -55,6 +55,8 @@ create table commission_statement (
   hold_reason text check (length(hold_reason) between 1 and 1000),
   -- Two members of staff decided to pay it although the partner is inactive or payments failed.
   approved_at timestamptz,
+  -- The partner was inactive then. A partner that became inactive later is not paid without them.
+  approved_inactive boolean not null default false check (not approved_inactive or approved_at is not null),
   paid_at timestamptz,
   primary key (partner_id, month),
   check ((state = 'open') = (closed_at is null)),
@@ -161,6 +163,11 @@ create index webhook_delivery_recorded_open on webhook_delivery (endpoint_id, (d
   where state = 'pending' and data is not null;
 `;
 
+/** Statements were read by the time of completion. They are made of entries now. */
+const completions = `
+drop index order_event_completed;
+`;
+
 /** What members of staff decide about the commission of a partner. */
 const decisions = `
 alter table staff_action
@@ -213,6 +220,6 @@ create unique index staff_action_open_once
 
 export class Migration0008Commission extends Migration {
   override up(): void {
-    for (const part of [addresses, statements, payments, events, decisions]) this.addSql(part);
+    for (const part of [addresses, statements, payments, events, completions, decisions]) this.addSql(part);
   }
 }
