@@ -141,6 +141,7 @@ create table commission_address (
 );
 CREATE INDEX commission_address_partner ON public.commission_address USING btree (partner_id, requested_at);
 CREATE UNIQUE INDEX commission_address_waiting ON public.commission_address USING btree (partner_id) WHERE ((took_effect_at IS NULL) AND (cancelled_at IS NULL));
+CREATE TRIGGER commission_address_keep BEFORE DELETE OR UPDATE ON public.commission_address FOR EACH ROW EXECUTE FUNCTION keep_commission_address();
 
 create table commission_entry (
   id uuid not null,
@@ -1958,6 +1959,23 @@ begin
 end $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.keep_commission_address()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'DELETE' or old.took_effect_at is not null or old.cancelled_at is not null
+     or (new.id, new.partner_id, new.coin, new.network, new.address, new.tag, new.requested_at, new.member_id,
+         new.action_id, new.old_is_lost)
+          is distinct from (old.id, old.partner_id, old.coin, old.network, old.address, old.tag, old.requested_at,
+         old.member_id, old.action_id, old.old_is_lost)
+     or new.effective_at < old.effective_at or new.took_effect_at < new.effective_at then
+    raise exception 'an address of commission does not change' using errcode = 'restrict_violation';
+  end if;
+  return new;
+end $function$
+;
+
 CREATE OR REPLACE FUNCTION public.keep_commission_statement()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1967,6 +1985,9 @@ begin
     raise exception 'a month of a partner stays' using errcode = 'restrict_violation';
   end if;
   if (new.partner_id, new.month) is distinct from (old.partner_id, old.month)
+     -- The next payment of a month is decided once the last one has died.
+     or old.payment_id is not null and new.payment_id is distinct from old.payment_id
+        and not exists (select from payment where id = old.payment_id and state = 'dead')
      or old.state <> 'open' and
         ((new.coin, new.network, new.closed_at, new.figures, new.orders, new.sha256)
            is distinct from (old.coin, old.network, old.closed_at, old.figures, old.orders, old.sha256)

@@ -12,7 +12,7 @@ export function openCommission(shared: GatewayShared, orm: MikroORM): Commission
   return new CommissionTurns({
     clock,
     takeEffect: () => orm.em.fork().transactional((em) => commissionAddresses.takeEffect(em, clock.now())),
-    conversions: new CommissionConversions({ orm, clock, entries, prices }),
+    conversions: new CommissionConversions({ orm, clock, log, entries, prices }),
     closing: new CommissionClosing({
       orm,
       clock,
@@ -24,6 +24,6 @@ export function openCommission(shared: GatewayShared, orm: MikroORM): Commission
       onClosed: (em, partnerId, data, at) =>
         recordPartnerEvent(em, { partnerId, type: 'commission.statement', data, at }),
     }),
-    payments: new CommissionPayments({ orm, clock, catalogue }),
+    payments: new CommissionPayments({ orm, clock, log, catalogue }),
   });
 }

@@ -70,6 +70,7 @@ export function openPayments(
     parts: {
       refunds: config.FEE_SHARE_REFUNDS,
       sweeps: config.FEE_SHARE_SWEEPS,
+      commission: config.PAYOUT_SHARE_COMMISSION,
       partner: config.FEE_SHARE_PARTNER,
     },
   });

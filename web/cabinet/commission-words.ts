@@ -24,6 +24,7 @@ const problems: Readonly<Record<NonNullable<Statement['problem']>, (asset: strin
   address_lost: () => 'You have lost the old address. It is paid once the new one has taken effect.',
   below_fee: () => 'The network fee is higher than what is due. It is paid once the fee is lower.',
   payment_dead: () => 'The last payment did not succeed. The next one follows within an hour.',
+  not_covered: () => 'A correction has made the balance smaller. It is paid once the balance covers it again.',
 };
 
 /** Problems that an owner ends by setting an address. */

@@ -988,7 +988,7 @@ export type components = {
             /** @description Path of the coin's icon on this host. */
             icon_url?: string | null;
         };
-        /** @description The text beside an address that tells the recipient whose payment it is. */
+        /** @description The text that goes with an address and tells the recipient whose payment it is. */
         TagRule: {
             /**
              * @description What the network calls it.
@@ -1742,7 +1742,7 @@ export type components = {
             public_url: string | null;
             /**
              * @description Opens a wallet with the deposit filled in: BIP 21, EIP-681, Solana Pay or SEP-7. On
-             *     other networks it is the bare deposit address, so that a tag must be shown beside it.
+             *     other networks it is the bare deposit address, so that a tag must be shown with it.
              *     Null unless the order is `waiting_deposit`.
              */
             payment_uri: string | null;
@@ -2264,10 +2264,11 @@ export type components = {
              *     and the month is never paid in another one. `no_address`: no address of yours is in
              *     effect for the asset. `address_lost`: you have lost it, and a new one waits.
              *     `below_fee`: the network fee exceeds `due`. `payment_dead`: a payment failed, and the
-             *     next one follows within an hour.
+             *     next one follows within an hour. `not_covered`: a correction has made your balance
+             *     smaller than `due`.
              * @enum {string|null}
              */
-            problem: "held" | "partner_inactive" | "payment_failed" | "no_asset" | "no_address" | "address_lost" | "below_fee" | "payment_dead" | null;
+            problem: "held" | "partner_inactive" | "payment_failed" | "no_asset" | "no_address" | "address_lost" | "below_fee" | "payment_dead" | "not_covered" | null;
             /** @description SHA-256 of the month's CSV in hexadecimal; null while the month is open. */
             sha256: string | null;
             /**
@@ -3291,7 +3292,7 @@ export interface operations {
                 /**
                  * @description Where a list with `sort=updated` begins when there is no cursor: before every move from
                  *     this time on. Some earlier moves may come too. Without it, the list begins with the
-                 *     first order. It does nothing beside a cursor.
+                 *     first order. It is ignored with a cursor.
                  */
                 updated_since?: string;
                 /** @description `details` adds the member `details` to each order. */
@@ -3959,7 +3960,7 @@ export interface operations {
                 /**
                  * @description Where the feed begins when there is no cursor: before every event from this time on.
                  *     Some earlier events may come too. Without it, the feed begins with the first event. It
-                 *     does nothing beside a cursor.
+                 *     is ignored with a cursor.
                  */
                 since?: string;
                 /** @description Seconds to wait for an event when there is none. */
@@ -4020,7 +4021,7 @@ export interface operations {
                 /**
                  * @description Where the feed begins when there is no cursor: before every event from this time on.
                  *     Some earlier events may come too. Without it, the feed begins with the first event. It
-                 *     does nothing beside a cursor.
+                 *     is ignored with a cursor.
                  */
                 since?: string;
                 /** @description A cursor of the feed with the same types. */

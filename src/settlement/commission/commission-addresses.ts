@@ -7,6 +7,7 @@ import type { Currency } from '../../market/currencies/currency.entity.ts';
 import type { CurrencyCatalogue } from '../../market/currencies/currency-catalogue.ts';
 import { payableAddress } from '../../orders/destination.ts';
 import { CommissionAddress } from '../rows/commission-address.entity.ts';
+import { markedFailed } from '../rows/payment.entity.ts';
 
 /** How long a requested address waits before it takes effect. */
 export const addressWaitMs = 72 * 3_600_000;
@@ -81,9 +82,15 @@ export class CommissionAddresses {
     const { coin, network } = found.currency;
     const { address, tag } = await payableAddress(em, this.#options.catalogue, network, request);
     await lockPartner(em, partnerId);
-    const [inEffect, waiting] = [await this.inEffect(em, partnerId, { coin, network }), await waitingOf(em, partnerId)];
+    // An address of another asset may have taken effect since, and decides the asset of the months.
+    const latest = await em.findOne(
+      CommissionAddress,
+      { partnerId, tookEffectAt: { $ne: null } },
+      { orderBy: { tookEffectAt: 'desc', requestedAt: 'desc' } },
+    );
+    const waiting = await waitingOf(em, partnerId);
     for (const [known, what] of [
-      [inEffect, 'is in effect'],
+      [latest, 'is in effect'],
       [waiting, 'waits to take effect'],
     ] as const) {
       const isSame =
@@ -127,15 +134,6 @@ export class CommissionAddresses {
   /** The assets that commission can be paid in, by coin and network. */
   assets(): Currency[] {
     return this.#options.catalogue.rows.filter((row) => row.isActive && row.isWithdrawEnabled);
-  }
-
-  /** The address that an asset is paid to now. */
-  inEffect(em: EntityManager, partnerId: string, { coin, network }: LedgerAsset): Promise<CommissionAddress | null> {
-    return em.findOne(
-      CommissionAddress,
-      { partnerId, coin, network, tookEffectAt: { $ne: null } },
-      { orderBy: { tookEffectAt: 'desc', requestedAt: 'desc' } },
-    );
   }
 
   /** The addresses in effect, one for each asset, by coin and network. */
@@ -227,7 +225,8 @@ const waits = (row: string): string => `${row}.took_effect_at is null and ${row}
 
 /**
  * Ends payments to the previous address that have no transaction which may confirm. The next turn
- * decides them again, with the new address. The old one may be lost.
+ * decides them again, with the new address. The old one may be lost. A payment that was signed is
+ * marked instead: the worker asks the chain for its transactions once more, and ends it only then.
  */
 async function endWaiting(
   em: EntityManager,
@@ -236,12 +235,18 @@ async function endWaiting(
 ): Promise<void> {
   await sql(
     em,
-    `update payment p set state = 'dead', problem = 'address_changed', problem_since = ?, ended_at = ?, next_action_at = null
+    `update payment p
+        set state = case when was.signed then 'ready' else 'dead' end,
+            problem = case when was.signed then '${markedFailed}' else 'address_changed' end,
+            problem_since = ?, ended_at = case when not was.signed then ?::timestamptz end,
+            next_action_at = case when was.signed then ?::timestamptz end
        from commission_statement s
+      cross join lateral (select exists (select from payment_attempt a
+                                          where a.payment_id = s.payment_id and a.raw is not null) as signed) as was
       where s.payment_id = p.id and s.partner_id = ? and s.state = 'payable' and p.state = 'ready'
         and p.coin = ? and p.network = ? and (p.address, p.tag) is distinct from (?::text, ?::text)
         and not exists (select from payment_attempt a where a.payment_id = p.id and a.dead_at is null)`,
-    [now, now, partnerId, coin, network, address, tag],
+    [now, now, now, partnerId, coin, network, address, tag],
   );
 }
 
@@ -257,8 +262,13 @@ async function readShown(em: EntityManager, text: string, values: readonly strin
   }));
 }
 
-/** Serialises the requests and cancellations of one partner, and its recoveries. */
-async function lockPartner(em: EntityManager, partnerId: string): Promise<void> {
+/**
+ * Serialises the requests and cancellations of one partner, and its recoveries. Also the closing of
+ * one month and the approval of another, which would else promise the same balance.
+ *
+ * @throws AppError partner_not_found
+ */
+export async function lockPartner(em: EntityManager, partnerId: string): Promise<void> {
   const rows = await sql(em, 'select 1 from partner where id = ? for no key update', [partnerId]);
   if (rows.length === 0) throw new AppError('partner_not_found', 'there is no such partner');
 }

@@ -6,7 +6,8 @@ import { sql } from '../../base/db/sql.ts';
 import { errorMembers, type Log } from '../../base/log.ts';
 import { Big, floorTo, formatDecimal, maxOf } from '../../base/money.ts';
 import type { CurrencyCatalogue } from '../../market/currencies/currency-catalogue.ts';
-import { CommissionStatement } from '../rows/commission-statement.entity.ts';
+import { type CommissionFigures, CommissionStatement } from '../rows/commission-statement.entity.ts';
+import { lockPartner } from './commission-addresses.ts';
 import { type CommissionEntries, endOf, monthOf } from './commission-entries.ts';
 import { commissionCsv, readMonths } from './commission-reads.ts';
 
@@ -88,14 +89,14 @@ export class CommissionClosing {
   async #close(em: EntityManager, partnerId: string, month: string): Promise<boolean> {
     const { clock, entries, onClosed } = this.#options;
     const open = { partnerId, month, state: 'open' } as const;
+    await lockPartner(em, partnerId);
     const statement = await em.findOne(CommissionStatement, open, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (!statement) return false;
     const now = clock.now();
     const read = (await readMonths(em, partnerId, month)).at(-1);
-    const [own] = read?.figures ?? [];
-    if (!read || !own) throw new Error(`there is no month ${month} of partner ${partnerId}`);
+    if (!read) throw new Error(`there is no month ${month} of partner ${partnerId}`);
     const { figures, orders } = read;
-    const { state, due } = await this.#decide(em, statement, new Big(own.closing));
+    const { state, due } = await this.#decide(em, statement, read.figures);
     const hash = sha256.create();
     for await (const part of commissionCsv(em, partnerId, month)) hash.update(utf8ToBytes(part));
     const digest = bytesToHex(hash.digest());
@@ -116,23 +117,44 @@ export class CommissionClosing {
     return true;
   }
 
-  /** Decides whether the balance is paid: what no earlier month is still to be paid for. */
+  /**
+   * Decides whether the balance is paid: what no earlier month is still to be paid for. A debt in
+   * another asset, as after a correction, is subtracted. The next conversion balances it.
+   */
   async #decide(
     em: EntityManager,
     statement: CommissionStatement,
-    closing: Big,
+    [own, ...others]: readonly CommissionFigures[],
   ): Promise<{ readonly state: 'closed' | 'rolled' | 'payable'; readonly due: Big | null }> {
-    const { catalogue, prices, minimumUsd } = this.#options;
+    const { catalogue, minimumUsd } = this.#options;
     const { coin, network } = statement;
-    const balance = await unpaidPart(em, statement, closing);
-    if (balance.lte('0')) return { state: 'closed', due: null };
+    const unpaid = await unpaidPart(em, statement, new Big(own?.closing ?? '0'));
+    if (unpaid.lte('0')) return { state: 'closed', due: null };
+    const price = this.#priceOf(coin);
+    const debt = this.#debtOf(others, price);
+    if (debt === null || unpaid.lte(debt)) return { state: 'rolled', due: null };
     const currency = catalogue.find(coin, network);
-    const payable = floorTo(balance, currency?.decimals ?? 0);
+    const payable = floorTo(unpaid.minus(debt), currency?.decimals ?? 0);
     const exceedsFee = payable.gt(currency?.networkFee ?? '0');
-    const price = prices.live(coin) ?? prices.reference(coin);
     const isEnough = price === null || payable.times(price).gte(String(minimumUsd));
     if (exceedsFee && (isEnough || (await isExempt(em, statement)))) return { state: 'payable', due: payable };
     return { state: 'rolled', due: null };
+  }
+
+  /** What balances below zero are worth, at a price of the month's asset. Null without a price. */
+  #debtOf(others: readonly CommissionFigures[], price: Big | null): Big | null {
+    let debt = new Big('0');
+    for (const { coin, closing } of others.filter((one) => new Big(one.closing).lt('0'))) {
+      const its = this.#priceOf(coin);
+      if (its === null || price === null) return null;
+      debt = debt.minus(new Big(closing).times(its).div(price));
+    }
+    return debt;
+  }
+
+  #priceOf(coin: string): Big | null {
+    const { prices } = this.#options;
+    return prices.live(coin) ?? prices.reference(coin);
   }
 }
 

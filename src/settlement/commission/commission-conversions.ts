@@ -2,6 +2,7 @@ import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../base/clock.ts';
 import { sql } from '../../base/db/sql.ts';
+import { errorMembers, type Log } from '../../base/log.ts';
 import { Big } from '../../base/money.ts';
 import { book, type LedgerAsset, line } from '../../ledger/ledger.ts';
 import { type CommissionEntries, monthOf } from './commission-entries.ts';
@@ -10,6 +11,7 @@ import { conversionLines, converted } from './conversion.ts';
 export interface CommissionConversionsOptions {
   readonly orm: MikroORM;
   readonly clock: Clock;
+  readonly log: Log;
   readonly entries: CommissionEntries;
   readonly prices: { live(coin: string): Big | null };
 }
@@ -48,24 +50,29 @@ const adoptedSql = (from: Date | string): string => `
            where not exists (select from commission_entry e where e.order_id = o.id and e.kind = 'accrual')) as rows`;
 
 /**
- * SQL: the balances of the partner of `s`, an open month, in other assets than its own: what the
- * previous month left, and the entries since. What is due for an earlier month is paid in the asset
- * of that month, and stays.
+ * SQL: what is converted of the balances of the partner of `s`, an open month, in other assets than
+ * its own. A balance is what the previous month left, with the entries since. What is due for an
+ * earlier month is paid in the asset of that month, so that only the rest is converted. A balance
+ * that is smaller than what is due stays, because the payment waits until it is covered.
  */
 const othersSql = `
-  select b.coin, b.network, sum(b.amount) as amount
-    from (select f.coin, f.network, f.closing as amount
+  select coin, network, case when own < 0 then own else own - due end as amount
+    from (
+  select b.coin, b.network, coalesce(sum(b.amount) filter (where not b.is_due), 0) as own,
+         coalesce(sum(b.amount) filter (where b.is_due), 0) as due
+    from (select f.coin, f.network, f.closing as amount, false as is_due
             from (select figures from commission_statement p where p.partner_id = s.partner_id and p.month < s.month
                    order by p.month desc limit 1) as previous
            cross join jsonb_to_recordset(previous.figures) as f (coin text, network text, closing numeric)
           union all
-          select e.coin, e.network, e.amount from commission_entry e
+          select e.coin, e.network, e.amount, false from commission_entry e
            where e.partner_id = s.partner_id and e.month = s.month
           union all
-          select d.coin, d.network, -d.due from commission_statement d
+          select d.coin, d.network, d.due, true from commission_statement d
            where d.partner_id = s.partner_id and d.state = 'payable') as b
    where (b.coin, b.network) <> (s.coin, s.network)
-   group by b.coin, b.network having sum(b.amount) <> 0`;
+   group by b.coin, b.network) as balance
+   where own < 0 or own > due`;
 
 /**
  * Converts to the asset of the month what partners have in other assets. That are markups without a
@@ -83,7 +90,7 @@ export class CommissionConversions {
 
   /** Converts what has a price now. Returns how many balances it converted. */
   async convert(): Promise<number> {
-    const { orm, clock } = this.#options;
+    const { orm, clock, log } = this.#options;
     await this.#adopt();
     let [count, after] = [0, '00000000-0000-0000-0000-000000000000'];
     for (;;) {
@@ -94,7 +101,15 @@ export class CommissionConversions {
           order by s.partner_id limit ?`,
         [monthOf(clock.now()), after, batch],
       );
-      for (const { id } of partners) count += await orm.em.fork().transactional((em) => this.#convert(em, id));
+      for (const { id } of partners) {
+        try {
+          count += await orm.em.fork().transactional((em) => this.#convert(em, id));
+        } catch (error) {
+          // The balances of other partners go on.
+          const members = { event: 'commission_not_converted', partner_id: id, ...errorMembers(error) };
+          log.error(members, 'the balances of a partner could not be converted');
+        }
+      }
       const last = partners.at(-1);
       if (!last || partners.length < batch) return count;
       after = last.id;

@@ -8,7 +8,7 @@ import type { CurrencyCatalogue } from '../../market/currencies/currency-catalog
 import { CommissionStatement } from '../rows/commission-statement.entity.ts';
 import { Payment } from '../rows/payment.entity.ts';
 import type { StaffAction } from '../rows/staff-action.entity.ts';
-import type { CommissionAddresses } from './commission-addresses.ts';
+import { type CommissionAddresses, lockPartner } from './commission-addresses.ts';
 import type { CommissionEntries } from './commission-entries.ts';
 import type { CommissionProblem } from './commission-payments.ts';
 
@@ -110,6 +110,7 @@ export class CommissionDecisions {
       case 'commission_release':
         return release(await lockMonth(em, action), action);
       case 'commission_pay':
+        await lockPartner(em, action.partnerId ?? '');
         return this.#pay(em, await lockMonth(em, action), action, now);
       default:
         throw new Error(`${action.action} concerns no commission`);

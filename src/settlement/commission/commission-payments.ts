@@ -2,10 +2,12 @@ import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgres
 import { v5 as uuidv5 } from 'uuid';
 import type { Clock } from '../../base/clock.ts';
 import { sql } from '../../base/db/sql.ts';
+import { errorMembers, type Log } from '../../base/log.ts';
 import { Big, formatDecimal } from '../../base/money.ts';
 import { networkById } from '../../chains/networks/networks.ts';
 import type { LedgerAsset } from '../../ledger/ledger.ts';
 import type { CurrencyCatalogue } from '../../market/currencies/currency-catalogue.ts';
+import { isEarned } from '../pay/commission-months.ts';
 import { CommissionStatement } from '../rows/commission-statement.entity.ts';
 import { Payment } from '../rows/payment.entity.ts';
 import { persistPayment } from '../rules/payments.ts';
@@ -13,6 +15,7 @@ import { persistPayment } from '../rules/payments.ts';
 export interface CommissionPaymentsOptions {
   readonly orm: MikroORM;
   readonly clock: Clock;
+  readonly log: Log;
   readonly catalogue: CurrencyCatalogue;
 }
 
@@ -26,6 +29,7 @@ export interface CommissionPaymentsOptions {
  * - `address_lost`: the partner has lost that address, and a new one waits.
  * - `below_fee`: the network fee has grown above what is due.
  * - `payment_dead`: a payment failed. Another one follows after an hour.
+ * - `not_covered`: a correction has made the balance smaller than the payment.
  */
 export type CommissionProblem =
   | 'partner_inactive'
@@ -34,7 +38,8 @@ export type CommissionProblem =
   | 'no_address'
   | 'address_lost'
   | 'below_fee'
-  | 'payment_dead';
+  | 'payment_dead'
+  | 'not_covered';
 
 /** Payments of a month before staff decide. */
 const mostAttempts = 3;
@@ -58,7 +63,8 @@ export class CommissionPayments {
 
   /** Decides what can be paid now. Returns the number of new payments. */
   async decide(): Promise<number> {
-    const { orm, clock } = this.#options;
+    const { orm, clock, log } = this.#options;
+    await this.#noteUncovered();
     let count = 0;
     let [month, partnerId] = ['0001-01-01', '00000000-0000-0000-0000-000000000000'];
     for (;;) {
@@ -67,17 +73,42 @@ export class CommissionPayments {
         `select s.partner_id as "partnerId", s.month::text as month
            from commission_statement s left join payment p on p.id = s.payment_id
           where s.state = 'payable' and s.held_at is null and (s.month, s.partner_id) > (?::date, ?::uuid)
-            and (p.id is null or (p.state = 'dead' and (p.ended_at <= ? or p.ended_at < s.approved_at)))
+            and (p.id is null
+                 or p.state = 'dead'
+                    and (p.problem = 'address_changed' or p.ended_at <= ? or p.ended_at < s.approved_at))
           order by s.month, s.partner_id limit ?`,
         [month, partnerId, new Date(clock.now().getTime() - retryMs), batch],
       );
       for (const one of due) {
-        if (await orm.em.fork().transactional((em) => this.#decide(em, one))) count += 1;
+        try {
+          if (await orm.em.fork().transactional((em) => this.#decide(em, one))) count += 1;
+        } catch (error) {
+          // The months of other partners go on.
+          const members = { event: 'commission_not_decided', partner_id: one.partnerId, ...errorMembers(error) };
+          log.error(members, 'the payment of a month could not be decided');
+        }
       }
       const last = due.at(-1);
       if (!last || due.length < batch) return count;
       [month, partnerId] = [last.month, last.partnerId];
     }
+  }
+
+  /**
+   * Marks the payments that the balance of their partner does not cover, and those that it covers
+   * again. The payment worker passes over the marked ones, and so sums no balance for them.
+   */
+  async #noteUncovered(): Promise<void> {
+    await sql(
+      this.#options.orm.em.fork(),
+      `update commission_statement m set problem = case when now_covered.is_covered then null else 'not_covered' end
+         from (select s.partner_id, s.month, ${isEarned()} as is_covered
+                 from commission_statement s join payment p on p.id = s.payment_id
+                where s.state = 'payable' and p.state = 'ready'
+                  and (s.problem is null or s.problem = 'not_covered')) as now_covered
+        where m.partner_id = now_covered.partner_id and m.month = now_covered.month and m.state = 'payable'
+          and (m.problem is null) <> now_covered.is_covered and (m.problem is null or m.problem = 'not_covered')`,
+    );
   }
 
   async #decide(em: EntityManager, key: { readonly partnerId: string; readonly month: string }): Promise<boolean> {

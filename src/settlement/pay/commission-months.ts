@@ -91,10 +91,10 @@ export async function showDeadCommission(em: EntityManager, { id }: Payment): Pr
 /**
  * SQL: whether the month of a commission payment may be paid now. `month` is the alias of its row.
  * Staff do not hold it, and its partner has not lost the address. Its partner is active, or members
- * decided to pay it nevertheless.
+ * decided to pay it nevertheless. It was not marked as not covered.
  */
 export const isPayableSql = (month: string): string => `
-  (${month}.state = 'payable' and ${month}.held_at is null
+  (${month}.state = 'payable' and ${month}.held_at is null and ${month}.problem is distinct from 'not_covered'
    and (${month}.approved_inactive
         or exists (select from partner earner where earner.id = ${month}.partner_id and earner.status = 'active'))
    and not exists (select from commission_address lost

@@ -11,6 +11,8 @@ export interface FeeParts {
   readonly refunds: string;
   /** All sweeps and gas payments together. */
   readonly sweeps: string;
+  /** All payments of commission together. */
+  readonly commission: string;
   /** The payouts and refunds of one partner. */
   readonly partner: string;
 }
@@ -66,6 +68,7 @@ export class FeeShares {
       return [
         ...(kind === 'refund' ? [['refunds', parts.refunds] as const] : []),
         ...(kind === 'sweep' || kind === 'gas' ? [['sweeps', parts.sweeps] as const] : []),
+        ...(kind === 'commission' ? [['commission', parts.commission] as const] : []),
         ...(partner === undefined ? [] : [[partner, parts.partner] as const]),
       ];
     };
@@ -109,6 +112,7 @@ export class FeeShares {
     for (const { kind, partner, fee } of rows) {
       if (kind === 'refund') add('refunds', fee);
       if (kind === 'sweep' || kind === 'gas') add('sweeps', fee);
+      if (kind === 'commission') add('commission', fee);
       if (partner !== null) add(partner, fee);
     }
     const spent = { day, at: now.getTime(), fees };

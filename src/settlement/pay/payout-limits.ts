@@ -376,6 +376,10 @@ const judgingSql = (isCounting: boolean): string => `
        select coalesce(sum(p.value_usd), 0) as usd
          from payment p
         where c.share = '' and p.state = 'ready' and p.problem in ('payout_limit', 'payout_limit_asset')
+          -- Commission that waits keeps no payout back.
+          and (p.kind <> 'commission'
+               or exists (select from mine m join payment own on own.id = m.id
+                           where m.lot = c.lot and own.kind = 'commission'))
           and p.number < c.number and p.value_usd <= least(c.hour_limit, c.day_limit) and p.next_action_at > ?
           and case c.coin when '' then p.problem = 'payout_limit'
                    else p.problem = 'payout_limit_asset' and p.coin = c.coin and p.network = c.network end

@@ -257,6 +257,7 @@ it('a worker reads all markups once, and then those since the last time, an hour
     new CommissionConversions({
       orm: gateway.app.orm,
       clock: gateway.clock,
+      log: gateway.app.log,
       entries: new CommissionEntries({ coin: 'USDC', network: 'ERC20' }),
       prices: { live: () => null },
     });

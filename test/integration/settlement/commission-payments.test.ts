@@ -1,8 +1,12 @@
+import { Big } from '../../../src/base/money.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
+import type { NetworkConfig } from '../../../src/chains/families/families.ts';
 import { ChainError, type TxStatus } from '../../../src/chains/port/chain-adapter.ts';
 import { attention } from '../../../src/orders/read/attention.ts';
 import { monthOf as monthName } from '../../../src/settlement/commission/commission-entries.ts';
+import { FeeShares } from '../../../src/settlement/pay/fee-shares.ts';
 import { PayoutHolds, resumePayouts } from '../../../src/settlement/pay/payout-holds.ts';
+import { Payment } from '../../../src/settlement/rows/payment.entity.ts';
 import { type CrashPoint, crashPoints } from '../../../src/settlement/turns/crash-point.ts';
 import { Faults } from '../../support/faults/faults.ts';
 import {
@@ -229,6 +233,52 @@ describe('a payment of commission', () => {
     expect([await stateOf(first), await stateOf(second)]).toEqual(['confirmed', 'confirmed']);
   });
 
+  it('uses no more than its part of the fees of a day', async () => {
+    const { id } = await commissionPayment(gateway, { partnerId: await newPartner(), amount: '0.001' });
+    const commission = await gateway.app.orm.em.fork().findOneOrFail(Payment, { id });
+    const payout = { ...commission, kind: 'payout' as const };
+    const network = { feeLimits: { perDay: '1' } } as NetworkConfig;
+    const shares = new FeeShares({
+      ...{ orm: gateway.app.orm, clock: gateway.clock, networks: new Map([['bitcoin', network]]) },
+      parts: { refunds: '1', sweeps: '1', partner: '1', commission: '0.1' },
+    });
+    const room = await shares.room('bitcoin', [commission]);
+    expect(room.has(commission, new Big('0.09'))).toBe(true);
+    room.take(commission, new Big('0.09'));
+    expect([room.has(commission, new Big('0.02')), room.has(payout, new Big('0.02'))]).toEqual([false, true]);
+    await rounds();
+    expect(await stateOf({ id } as MadeCommission)).toBe('confirmed');
+  });
+
+  it('that waits for a used-up limit keeps no later payout back', async () => {
+    const payOut = async (amount: number): Promise<string> => {
+      const order = await gateway.order({
+        ...{ coin_from: 'LTC', network_from: 'LTC', amount_from: amount, refund_address: addressExample('LTC') },
+        ...{ coin_to: 'BTC', network_to: 'BTC', recipient_address: addressExample('BTC') },
+      });
+      await gateway.deposit(order);
+      await gateway.settle(order);
+      return (await gateway.show(order)).status;
+    };
+    expect(await payOut(7.6)).toBe('completed');
+    const [price] = await gateway.query<{ usd: number }>(
+      `select (value_usd / 7.6)::float8 as usd from payment where kind = 'payout' order by number desc limit 1`,
+    );
+    gateway.clock.advance(hourMs + 60_000);
+    const litecoin = price?.usd ?? 0;
+    expect(await payOut(Number((3_850 / litecoin).toFixed(4)))).toBe('completed');
+    const waiting = [
+      await commissionPayment(gateway, { partnerId: await newPartner(), amount: '0.004' }),
+      await commissionPayment(gateway, { partnerId: await newPartner(), amount: '0.004' }),
+    ];
+    await rounds(2);
+    for (const one of waiting) expect(await stateOf(one)).toBe('payout_limit_asset');
+    expect(await payOut(Number((80 / litecoin).toFixed(4)))).toBe('completed');
+    gateway.clock.advance(hourMs + 60_000);
+    await rounds();
+    expect(await stateOf(waiting[0] as MadeCommission)).toBe('confirmed');
+  });
+
   it('above the part of commission by itself never begins, and staff read what to raise', async () => {
     const above = await commissionPayment(gateway, { partnerId: await newPartner(), amount: '0.0065' });
     await rounds();
@@ -325,6 +375,72 @@ describe('a payment of commission', () => {
     expect([await stateOf(next), await timesPaid(next), await timesPaid(dead)]).toEqual(['confirmed', 1, 0]);
     expect(await linesOf(next)).toHaveLength(3);
     expect(await monthOf(next)).toEqual({ state: 'paid', problem: null, paid: true });
+  });
+
+  it.each([
+    ['goes on, when the chain has it in a block after all', true],
+    ['gives way to the next one, when the chain still calls it dead', false],
+  ])('that was signed before another address takes effect %s', async (_what, isRevived) => {
+    const partnerId = await newPartner();
+    const signed = await commissionPayment(gateway, { partnerId, coin: 'ETH', amount: '0.01' });
+    let prepared = 0;
+    faults.preparing = ({ id }) => {
+      if (id !== signed.id || prepared++ === 0) return;
+      throw new ChainError('node_failed', 'the node is away', { retryable: true, isOfChain: false });
+    };
+    // The chain calls it dead, also when it has it.
+    if (!isRevived) faults.broadcast = async () => {};
+    await gateway.tick();
+    faults.status = () => ({ state: 'dead', why: 'conflict', final: true });
+    gateway.clock.advance(6_000);
+    await gateway.tick();
+    faults.broadcast = null;
+    expect(await attemptsOf(signed)).toEqual([{ txid: expect.any(String), why: 'conflict' }]);
+    await gateway.query(
+      `with owner as (insert into partner_member (id, partner_id, name, role, created_at)
+                      values (gen_random_uuid(), $1, 'An owner', 'owner', now()) returning id)
+       insert into commission_address (id, partner_id, coin, network, address, requested_at, member_id, old_is_lost,
+                                       effective_at)
+       select gen_random_uuid(), $1, 'ETH', 'ETH', '0x52908400098527886E0F7030069857D2E4169EE7', $2, id, true, $2
+         from owner`,
+      [partnerId, gateway.clock.now()],
+    );
+    await gateway.settlement.commission.run();
+    expect(await stateOf(signed)).toBe('marked_failed');
+    faults.preparing = null;
+    if (isRevived) {
+      faults.status = null;
+      await gateway.mine('ETH', 20);
+    }
+    for (let turn = 0; turn < 3; turn++) {
+      await gateway.tick();
+      gateway.clock.advance(6_000);
+    }
+    faults.status = null;
+    expect(await stateOf(signed)).toBe(isRevived ? 'confirmed' : 'marked_failed');
+    const [held] = await gateway.query<{ count: number }>(
+      'select count(*)::int as count from payment_reservation where payment_id = $1 and released_at is null',
+      [signed.id],
+    );
+    expect(held).toEqual({ count: 0 });
+    gateway.clock.advance(2 * hourMs);
+    await gateway.settlement.commission.run();
+    await rounds(10);
+    const payments = await gateway.query<{ state: string; isNew: boolean }>(
+      `select p.state, p.address = '0x52908400098527886E0F7030069857D2E4169EE7' as "isNew"
+         from payment p join payment_attempt a on a.payment_id = p.id
+        where p.kind = 'commission' and (p.id = $1 or p.id in (select payment_id from commission_statement where partner_id = $2))
+        group by p.id order by p.number`,
+      [signed.id, partnerId],
+    );
+    expect(payments).toEqual(
+      isRevived
+        ? [{ state: 'confirmed', isNew: false }]
+        : [
+            { state: 'dead', isNew: false },
+            { state: 'confirmed', isNew: true },
+          ],
+    );
   });
 
   it('is shown to staff with its partner once it waits for half a day', async () => {

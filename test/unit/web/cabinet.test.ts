@@ -364,6 +364,7 @@ describe('a month of commission', () => {
       address_lost: true,
       below_fee: true,
       payment_dead: true,
+      not_covered: true,
     };
     const named = Object.keys(all) as Problem[];
     const said = named.map((problem) => monthState({ ...statement, problem }, '50'));

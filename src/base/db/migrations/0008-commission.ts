@@ -26,6 +26,21 @@ create table commission_address (
 create unique index commission_address_waiting on commission_address (partner_id)
   where took_effect_at is null and cancelled_at is null;
 create index commission_address_partner on commission_address (partner_id, requested_at);
+
+create function keep_commission_address() returns trigger language plpgsql as $$
+begin
+  if tg_op = 'DELETE' or old.took_effect_at is not null or old.cancelled_at is not null
+     or (new.id, new.partner_id, new.coin, new.network, new.address, new.tag, new.requested_at, new.member_id,
+         new.action_id, new.old_is_lost)
+          is distinct from (old.id, old.partner_id, old.coin, old.network, old.address, old.tag, old.requested_at,
+         old.member_id, old.action_id, old.old_is_lost)
+     or new.effective_at < old.effective_at or new.took_effect_at < new.effective_at then
+    raise exception 'an address of commission does not change' using errcode = 'restrict_violation';
+  end if;
+  return new;
+end $$;
+create trigger commission_address_keep before update or delete on commission_address
+  for each row execute function keep_commission_address();
 `;
 
 /** The months of partners, and what each is made of. */
@@ -75,6 +90,9 @@ begin
     raise exception 'a month of a partner stays' using errcode = 'restrict_violation';
   end if;
   if (new.partner_id, new.month) is distinct from (old.partner_id, old.month)
+     -- The next payment of a month is decided once the last one has died.
+     or old.payment_id is not null and new.payment_id is distinct from old.payment_id
+        and not exists (select from payment where id = old.payment_id and state = 'dead')
      or old.state <> 'open' and
         ((new.coin, new.network, new.closed_at, new.figures, new.orders, new.sha256)
            is distinct from (old.coin, old.network, old.closed_at, old.figures, old.orders, old.sha256)
