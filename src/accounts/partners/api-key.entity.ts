@@ -36,6 +36,10 @@ export class ApiKey {
   @Property({ type: 'integer', nullable: true })
   defaultMarkupBps!: number | null;
 
+  /** When that markup was set or changed. Null while it is as it was issued without one. */
+  @Property({ type: 'timestamptz', nullable: true })
+  markupChangedAt!: Date | null;
+
   @Property({ type: 'timestamptz' })
   createdAt!: Date;
 
