@@ -56,3 +56,12 @@ export class ApiKey {
   @Property({ type: 'text', nullable: true })
   lastUsedFrom!: string | null;
 }
+
+/** Another default markup of a key, as the event `key.markup_changed` tells it. */
+export interface MarkupChange {
+  readonly key_id: string;
+  readonly label: string;
+  /** Basis points. Null for none. */
+  readonly markup_bps: number | null;
+  readonly previous_markup_bps: number | null;
+}

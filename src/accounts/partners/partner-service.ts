@@ -4,7 +4,7 @@ import { validate as isUuid, v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, errorFromFaults, type FieldFault, fieldError } from '../../base/errors.ts';
 import { Big, formatDecimal, parseDecimal } from '../../base/money.ts';
-import { ApiKey } from './api-key.entity.ts';
+import { ApiKey, type MarkupChange } from './api-key.entity.ts';
 import { isLive } from './authenticator.ts';
 import { type KeyScope, keyScopes, usualScopes } from './key-scope.ts';
 import { Partner, type PartnerStatus } from './partner.entity.ts';
@@ -64,15 +64,6 @@ interface GatewayTerms {
   readonly maxMarkupBps: number;
   /** Scheme and host of links to the public listener. Null when the gateway does not know them. */
   readonly publicUrl: string | null;
-}
-
-/** Another default markup of a key, as the event `key.markup_changed` tells it. */
-export interface MarkupChange {
-  readonly key_id: string;
-  readonly label: string;
-  /** Basis points. Null for none. */
-  readonly markup_bps: number | null;
-  readonly previous_markup_bps: number | null;
 }
 
 /** Tells the owners of a partner, in the transaction of the change. */
