@@ -8,6 +8,7 @@ const slow = [
   'test/attacks/api8-process.test.ts',
   'test/browser/',
   'test/contract/fuzz.test.ts',
+  'test/fault/commission-year.test.ts',
   'test/integration/app/alerts.test.ts',
   'test/integration/app/api-processes.test.ts',
   'test/integration/app/build-web.test.ts',

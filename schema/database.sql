@@ -15,6 +15,7 @@ create table api_key (
   last_used_at timestamp with time zone,
   default_markup_bps integer,
   last_used_from text,
+  markup_changed_at timestamp with time zone,
   constraint api_key_pkey PRIMARY KEY (key_id),
   constraint api_key_default_markup_bps_check CHECK (((default_markup_bps >= 1) AND (default_markup_bps <= 500))),
   constraint api_key_key_id_check CHECK ((key_id ~ '^xp_(live|test)_[0-9A-Za-z]{12}$'::text)),

@@ -47,6 +47,7 @@ import { PayoutHolds } from '../settlement/pay/payout-holds.ts';
 import { DeliveryLog } from '../webhooks/delivery-log.ts';
 import type { EgressRules } from '../webhooks/egress-rules.ts';
 import { EndpointService } from '../webhooks/endpoint-service.ts';
+import { recordPartnerEvent } from '../webhooks/partner-events.ts';
 import { SecretBox, secretPurpose } from '../webhooks/secret-box.ts';
 
 /** What services need of a process, of a command too. It is made once, and belongs to no pool. */
@@ -126,7 +127,14 @@ export type Services = ReturnType<typeof services>;
 export function services(orm: MikroORM, shared: Shared) {
   const { config, clock, log, networks, hasher, cursors, secrets, egressRules: rules } = shared;
   const origin = cabinetUrl(config);
-  const partners = new PartnerService(orm, hasher, clock, networks.areOfValue, gatewayTerms(config));
+  const partners = new PartnerService(
+    orm,
+    hasher,
+    clock,
+    networks.areOfValue,
+    gatewayTerms(config),
+    (em, partnerId, data, at) => recordPartnerEvent(em, { partnerId, type: 'key.markup_changed', data, at }),
+  );
   const staffAuthenticator = new StaffAuthenticator(orm, hasher, clock);
   return {
     ...keylessServices(orm, shared),

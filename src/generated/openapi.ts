@@ -1815,7 +1815,7 @@ export type components = {
          *     follow.
          * @enum {string}
          */
-        PartnerEventType: "commission.statement" | "commission.paid" | "commission.address_changed";
+        PartnerEventType: "commission.statement" | "commission.paid" | "commission.address_changed" | "key.markup_changed";
         /** @description The type of an event that is sent to endpoints. */
         WebhookEventType: components["schemas"]["EventType"] | components["schemas"]["PartnerEventType"];
         /**

@@ -37,6 +37,14 @@ export interface PartnerEventFacts {
     /** ISO 8601. When it takes effect, or would have. */
     readonly effective_at: string;
   };
+  /** The default markup of a key was set, changed or removed. */
+  readonly 'key.markup_changed': {
+    readonly key_id: string;
+    readonly label: string;
+    /** Basis points. Null for none. */
+    readonly markup_bps: number | null;
+    readonly previous_markup_bps: number | null;
+  };
 }
 
 export type PartnerEventType = keyof PartnerEventFacts;
@@ -91,6 +99,10 @@ export const partnerEventTypes: { readonly [T in PartnerEventType]: TypeOfEvent<
       address: '0x5aAe…eAed',
       effective_at: '2026-12-01T00:00:00.000Z',
     },
+  },
+  'key.markup_changed': {
+    amounts: [],
+    sample: { key_id: 'xp_test_0123456789ab', label: 'shop', markup_bps: 100, previous_markup_bps: 50 },
   },
 };
 

@@ -106,7 +106,7 @@ export async function issueKey({ databaseUrl, dataDir }: ServerEnvironment, part
   try {
     const config = loadConfig({ DATA_DIR: dataDir, DATABASE_URL: databaseUrl });
     const hasher = await openHasher(config, orm);
-    const partners = new PartnerService(orm, hasher, systemClock, false, gatewayTerms(config));
+    const partners = new PartnerService(orm, hasher, systemClock, false, gatewayTerms(config), async () => {});
     return (await partners.issueKey(partnerId ?? (await partners.create('Bench')).id)).key;
   } finally {
     await orm.close(true);

@@ -278,6 +278,7 @@ async function withLiveKey(id: string): Promise<Reply> {
     systemClock,
     true,
     gatewayTerms(config),
+    async () => {},
   );
   return plain(gateway, id, { key: (await ofValue.issueKey(partner.id, { scopes: ['sandbox'] })).key });
 }

@@ -175,6 +175,7 @@ export class World {
         clock,
         false,
         gatewayTerms(config),
+        async () => {},
       );
       const dice = new Dice(seed + 1);
       const parts = { clock, market, dice, config, app, settlement, partners, outages, ethereum, exchange, close };

@@ -28,6 +28,17 @@ const rows: Readonly<Record<Code, Row>> = {
     link: 'Commission',
     right: 'statements:read',
   },
+  markup_changed: {
+    text: 'Markup changes',
+    detail: some(
+      'The default markup of a key was changed in the last seven days.',
+      'The default markups of % keys were changed in the last seven days.',
+    ),
+    tone: 'warn',
+    to: '/keys',
+    link: 'Keys',
+    right: 'keys:read',
+  },
   orders_ask: {
     text: 'Decide',
     detail: some('An order waits for your decision.', '% orders wait for your decision.'),

@@ -36,6 +36,10 @@ export class ApiKey {
   @Property({ type: 'integer', nullable: true })
   defaultMarkupBps!: number | null;
 
+  /** When that markup was set or changed. Null while it is as it was issued without one. */
+  @Property({ type: 'timestamptz', nullable: true })
+  markupChangedAt!: Date | null;
+
   @Property({ type: 'timestamptz' })
   createdAt!: Date;
 
@@ -51,4 +55,13 @@ export class ApiKey {
   /** The address that used the key last. Null for uses before it was written down. */
   @Property({ type: 'text', nullable: true })
   lastUsedFrom!: string | null;
+}
+
+/** Another default markup of a key, as the event `key.markup_changed` tells it. */
+export interface MarkupChange {
+  readonly key_id: string;
+  readonly label: string;
+  /** Basis points. Null for none. */
+  readonly markup_bps: number | null;
+  readonly previous_markup_bps: number | null;
 }

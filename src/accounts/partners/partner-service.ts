@@ -4,7 +4,7 @@ import { validate as isUuid, v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, errorFromFaults, type FieldFault, fieldError } from '../../base/errors.ts';
 import { Big, formatDecimal, parseDecimal } from '../../base/money.ts';
-import { ApiKey } from './api-key.entity.ts';
+import { ApiKey, type MarkupChange } from './api-key.entity.ts';
 import { isLive } from './authenticator.ts';
 import { type KeyScope, keyScopes, usualScopes } from './key-scope.ts';
 import { Partner, type PartnerStatus } from './partner.entity.ts';
@@ -66,6 +66,14 @@ interface GatewayTerms {
   readonly publicUrl: string | null;
 }
 
+/** Tells the owners of a partner, in the transaction of the change. */
+export type OnMarkupChanged = (
+  em: EntityManager,
+  partnerId: string,
+  change: MarkupChange,
+  at: Date,
+) => Promise<unknown>;
+
 /** An issued key with its secret. The secret cannot be read again. */
 export interface IssuedKey {
   readonly keyId: string;
@@ -79,9 +87,18 @@ export class PartnerService {
   readonly #clock: Clock;
   readonly #keyPrefix: KeyPrefix;
   readonly #terms: GatewayTerms;
+  readonly #onMarkupChanged: OnMarkupChanged;
 
   /** @param areOfValue Whether the keys move real money; the prefix of each key says so. */
-  constructor(orm: MikroORM, hasher: KeyHasher, clock: Clock, areOfValue: boolean, terms: GatewayTerms) {
+  constructor(
+    orm: MikroORM,
+    hasher: KeyHasher,
+    clock: Clock,
+    areOfValue: boolean,
+    terms: GatewayTerms,
+    onMarkupChanged: OnMarkupChanged,
+  ) {
+    this.#onMarkupChanged = onMarkupChanged;
     this.#orm = orm;
     this.#hasher = hasher;
     this.#clock = clock;
@@ -217,7 +234,12 @@ export class PartnerService {
     options: KeyOptions = {},
     em: EntityManager = this.#orm.em.fork(),
   ): Promise<IssuedKey> {
-    return em.transactional((tx) => this.#issueKey(tx, partnerId, options));
+    return em.transactional(async (tx) => {
+      const issued = await this.#issueKey(tx, partnerId, options);
+      const key = await this.#findKey(tx, issued.keyId);
+      if (key.defaultMarkupBps !== null) await this.#noteMarkup(tx, key, null);
+      return issued;
+    });
   }
 
   /**
@@ -257,7 +279,7 @@ export class PartnerService {
 
   /**
    * Changes the label, scopes, networks, end and default markup of a live key. An absent member
-   * stays as it is.
+   * stays as it is. Owners get a notice of another default markup.
    *
    * @throws AppError key_not_found, invalid_value
    */
@@ -274,7 +296,9 @@ export class PartnerService {
       if (expiresAt !== undefined) key.expiresAt = checkedEnd(expiresAt, now);
       if (defaultMarkupBps !== undefined) {
         const partner = await this.#find(tx, key.partner.id, LockMode.PESSIMISTIC_WRITE);
+        const previous = key.defaultMarkupBps;
         key.defaultMarkupBps = this.#checkedDefault(defaultMarkupBps, partner);
+        if (key.defaultMarkupBps !== previous) await this.#noteMarkup(tx, key, previous);
       }
       return key;
     });
@@ -308,12 +332,22 @@ export class PartnerService {
       createdAt: now,
       expiresAt: checkedEnd(options.expiresAt ?? null, now),
       defaultMarkupBps: this.#checkedDefault(options.defaultMarkupBps ?? null, partner),
+      markupChangedAt: null,
       revokedAt: null,
       lastUsedAt: null,
       lastUsedFrom: null,
     });
     await em.flush();
     return { keyId: key.keyId, key: key.whole };
+  }
+
+  async #noteMarkup(em: EntityManager, key: ApiKey, previous: number | null): Promise<void> {
+    const { keyId, label, defaultMarkupBps } = key;
+    const now = this.#clock.now();
+    key.markupChangedAt = now;
+    await em.flush();
+    const change = { key_id: keyId, label, markup_bps: defaultMarkupBps, previous_markup_bps: previous };
+    await this.#onMarkupChanged(em, key.partner.id, change, now);
   }
 
   /** Zero is no default: the key's creates are then plain. */

@@ -5,7 +5,7 @@ import { clusterName, disorderMs, feedStart, partnerFeed, placeOf } from './feed
 import type { ListCursors } from './list-cursor.ts';
 
 /**
- * Most events that a page looks at for those that fit. A page may thus be short although more
+ * Most events that a page looks at for events that fit. A page may thus be short although more
  * follow.
  */
 export const mostSteps = 1_000;

@@ -21,7 +21,7 @@ const batch = 100;
 
 /** Markups that one statement reads. */
 const adoptedBatch = 1_000;
-/** How long before the last look a booking of another process may be timed that was not seen then. */
+/** How much earlier than the last look a booking may be timed that was not committed then. */
 const overlapMs = 3_600_000;
 
 interface Adopted extends LedgerAsset {
@@ -117,9 +117,9 @@ export class CommissionConversions {
   }
 
   /**
-   * Adds entries for the accruals of older versions, in their coins. The ledger has booked them. The
-   * first time it reads all markups, in batches. Then it reads those since the last time, which
-   * processes of an older version may have booked while they are replaced.
+   * Adds entries for the accruals of older versions, in their coins. The ledger has booked them.
+   * The first time it reads all markups, in batches. Then it reads new ones, which processes of an
+   * older version may have booked while they are replaced.
    */
   async #adopt(): Promise<void> {
     const { orm, clock } = this.#options;

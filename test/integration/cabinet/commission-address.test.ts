@@ -5,8 +5,10 @@ import { addressWaitMs, mostRequestsPerDay } from '../../../src/settlement/commi
 import { readContract } from '../../../src/surfaces/rest/partner/contract.ts';
 import { CabinetClient, cabinetOrigin, cabinetSettings } from '../../support/cabinet/cabinet-client.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
+import { newMember } from '../../support/staff/staff-client.ts';
 
-// The address that commission is paid to: who may change it, and how long a change waits.
+// The address that commission is paid to: who may change it, and how long a change waits. And what
+// owners are told of markups.
 
 let gateway: SettledGateway;
 beforeAll(async () => {
@@ -225,6 +227,42 @@ describe('a request', () => {
     gateway.clock.advance(86_400_000);
     expect((await set(await member(id), third)).status).toBe(200);
   });
+});
+
+it('owners and webhooks are told at once when staff change the default markup of a key', async () => {
+  const { id, owner } = await shop();
+  await endpoint(id);
+  const told = () =>
+    gateway.query<{ before: number | null; after: number | null; key: string }>(
+      `select d.data ->> 'key_id' as key, (d.data ->> 'previous_markup_bps')::int as before,
+              (d.data ->> 'markup_bps')::int as after
+         from webhook_delivery d join webhook_endpoint w on w.id = d.endpoint_id
+        where w.partner_id = $1 and d.type = 'key.markup_changed' order by d.id`,
+      [id],
+    );
+  const admin = await newMember(gateway, 'admin');
+  const issued = await admin.data(
+    `mutation { keyIssue(partnerId: "${id}", key: { label: "shop" }, reason: "asked") { keyId } }`,
+  );
+  const key = issued.keyIssue.keyId;
+  expect([await told(), await codes(owner)]).toEqual([[], expect.not.arrayContaining(['markup_changed'])]);
+  const change = (members: string) =>
+    admin.data(`mutation { keyChange(keyId: "${key}", key: { ${members} }, reason: "asked") { keyId } }`);
+  for (const members of ['defaultMarkupBps: 50', 'label: "other"', 'defaultMarkupBps: 50', 'defaultMarkupBps: null']) {
+    await change(members);
+  }
+  expect(await told()).toEqual([
+    { key, before: null, after: 50 },
+    { key, before: 50, after: null },
+  ]);
+  expect(await codes(owner)).toContain('markup_changed');
+  gateway.clock.advance(7 * 86_400_000);
+  expect(await codes(await member(id))).not.toContain('markup_changed');
+  // A key that begins with one changes what orders cost as well.
+  await admin.data(
+    `mutation { keyIssue(partnerId: "${id}", key: { label: "next", defaultMarkupBps: 80 }, reason: "asked") { keyId } }`,
+  );
+  expect((await told()).slice(2)).toMatchObject([{ before: null, after: 80 }]);
 });
 
 it('no API key reads or changes an address', async () => {

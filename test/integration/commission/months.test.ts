@@ -4,6 +4,7 @@ import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { book, line, minus } from '../../../src/ledger/ledger.ts';
 import { CommissionConversions } from '../../../src/settlement/commission/commission-conversions.ts';
 import { CommissionEntries } from '../../../src/settlement/commission/commission-entries.ts';
+import { CommissionPayments } from '../../../src/settlement/commission/commission-payments.ts';
 import { TestClock } from '../../support/gateway/clock.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 
@@ -183,6 +184,24 @@ it('a month that is paid after the end of the next one is not paid again with th
   await paid();
   expect((await months()).map(({ state }) => state)).toEqual(['paid', 'paid', 'open']);
   expect(await gateway.differences()).toEqual([]);
+});
+
+it('two workers that decide at once decide one payment of a month', async () => {
+  await completed({ markup_bps: 300 });
+  to('2026-11-01T00:06:00.000Z');
+  await gateway.settlement.commission.run();
+  await address();
+  const { orm, catalogue } = gateway.app;
+  const decide = () => new CommissionPayments({ orm, clock: gateway.clock, catalogue }).decide();
+  const waiting = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+  let deciding: Promise<number[]> | undefined;
+  await orm.em.fork().transactional(async (em) => {
+    await em.execute('select from commission_statement for update');
+    deciding = Promise.all([decide(), decide()]);
+    while ((await gateway.query(waiting)).length < 2);
+  });
+  expect((await deciding)?.toSorted()).toEqual([0, 1]);
+  expect(await gateway.query(`select state from payment where kind = 'commission'`)).toEqual([{ state: 'ready' }]);
 });
 
 it('a payment that waits while another address takes effect goes to that one', async () => {

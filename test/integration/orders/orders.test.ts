@@ -35,6 +35,7 @@ describe('a key', () => {
       systemClock,
       true,
       gatewayTerms(config),
+      async () => {},
     );
     const { key } = await live.issueKey(partner.id);
     expect(key).toMatch(/^xp_live_[0-9A-Za-z]{12}\.[0-9A-Za-z]{49}$/);

@@ -96,7 +96,14 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   });
   const hasher = await openHasher(config, app.orm);
   const clock = options.outside?.clock ?? systemClock;
-  const partners = new PartnerService(app.orm, hasher, clock, app.networks.areOfValue, gatewayTerms(config));
+  const partners = new PartnerService(
+    app.orm,
+    hasher,
+    clock,
+    app.networks.areOfValue,
+    gatewayTerms(config),
+    async () => {},
+  );
   return {
     app,
     config,

@@ -25,4 +25,5 @@ export const eventTypes = [
   'commission.statement',
   'commission.paid',
   'commission.address_changed',
+  'key.markup_changed',
 ] as const;

@@ -186,6 +186,11 @@ const completions = `
 drop index order_event_completed;
 `;
 
+/** Owners are told of another default markup, which a thief may have set. */
+const markups = `
+alter table api_key add column markup_changed_at timestamptz;
+`;
+
 /** What members of staff decide about the commission of a partner. */
 const decisions = `
 alter table staff_action
@@ -238,6 +243,6 @@ create unique index staff_action_open_once
 
 export class Migration0008Commission extends Migration {
   override up(): void {
-    for (const part of [addresses, statements, payments, events, completions, decisions]) this.addSql(part);
+    for (const part of [addresses, statements, payments, events, completions, markups, decisions]) this.addSql(part);
   }
 }

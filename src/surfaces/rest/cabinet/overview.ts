@@ -8,6 +8,8 @@ const dayMs = 86_400_000;
 const shownDays = 30;
 /** A key that ends within this time needs a successor. */
 const soonMs = 7 * dayMs;
+/** For how long members see that the default markup of a key was changed. */
+const noticeMs = 7 * dayMs;
 
 interface Figures {
   readonly created: number;
@@ -26,6 +28,7 @@ interface DayFigures extends Figures {
 /** What a member should look at, most urgent first. */
 const reasonsToAct = [
   'commission_address_waiting',
+  'markup_changed',
   'orders_ask',
   'webhook_disabled',
   'webhook_failing',
@@ -58,6 +61,7 @@ type Counts = Readonly<
     | 'on_hold'
     | 'orders_ask'
     | 'addresses'
+    | 'markups'
     | 'live_keys'
     | 'key_expires'
     | 'limited'
@@ -96,6 +100,7 @@ export class Overview {
     const byDay = rows.map((row) => ({ day: row.at.toISOString().slice(0, 10), ...figuresOf([row]) }));
     const urgent: Readonly<Record<ReasonToAct, number>> = {
       commission_address_waiting: counts.addresses,
+      markup_changed: counts.markups,
       orders_ask: counts.orders_ask,
       webhook_disabled: counts.disabled,
       webhook_failing: counts.failing,
@@ -122,7 +127,7 @@ export class Overview {
     const [row] = await sql<Counts>(
       this.#orm.em.fork(),
       `with own as (select ?::uuid as partner_id, ?::timestamptz as now),
-         live_key as (select k.expires_at from api_key k, own
+         live_key as (select k.expires_at, k.markup_changed_at from api_key k, own
                        where k.partner_id = own.partner_id and k.revoked_at is null
                          and (k.expires_at is null or k.expires_at > own.now)),
          endpoint as (select w.* from webhook_endpoint w, own
@@ -143,6 +148,8 @@ export class Overview {
          (select count(*)::int from live_key) as live_keys,
          (select count(*)::int from live_key, own
            where expires_at < own.now + interval '${soonMs / 1000} seconds') as key_expires,
+         (select count(*)::int from live_key, own
+           where markup_changed_at > own.now - interval '${noticeMs / 1000} seconds') as markups,
          (select coalesce(sum(limited), 0)::int from refusal) as limited,
          (select coalesce(sum(refused), 0)::int from refusal) as refused,
          (select count(*)::int from endpoint) as endpoints,
