@@ -79,11 +79,7 @@ function main(words) {
   mkdirSync(join(root, folder), { recursive: true });
   const taken = mkdtempSync(join(root, 'docs/.pictures-'));
   try {
-    const jest = [
-      '--experimental-vm-modules',
-      '--disable-warning=ExperimentalWarning',
-      'node_modules/jest/bin/jest.js',
-    ];
+    const jest = ['--import', 'tsx', 'node_modules/jest/bin/jest.js', '--config', 'jest.config.js', '--forceExit'];
     const tests = new Set(wanted.flatMap((surface) => surfaces[surface].slice(1)));
     const files = [...tests].map((test) => `test/browser/${test}.test.ts`);
     const { status } = spawnSync(process.execPath, [...jest, '--runInBand', ...files], {

@@ -15,8 +15,9 @@ credits what the chain says and nothing else.
 export async function fuzzChains(): Promise<number> {
   process.argv.splice(process.argv.indexOf('--chains'), 1);
   const { runs, seed } = readArguments(help, { runs: 20 });
-  const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
-  const jest = ['node_modules/jest/bin/jest.js', 'test/integration/chains/hostile-chains.test.ts', '--forceExit'];
+  const flags = ['--import', 'tsx'];
+  const file = 'test/integration/chains/hostile-chains.test.ts';
+  const jest = ['node_modules/jest/bin/jest.js', '--config', 'jest.config.js', file, '--forceExit'];
   const { NODE_ENV: _production, ...environment } = process.env;
   const child = spawn(process.execPath, [...flags, ...jest], {
     stdio: 'inherit',

@@ -192,7 +192,7 @@ it('two workers that decide at once decide one payment of a month', async () => 
   await gateway.settlement.commission.run();
   await address();
   const { orm, catalogue } = gateway.app;
-  const decide = () => new CommissionPayments({ orm, clock: gateway.clock, catalogue }).decide();
+  const decide = () => new CommissionPayments({ log: gateway.app.log, orm, clock: gateway.clock, catalogue }).decide();
   const waiting = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
   let deciding: Promise<number[]> | undefined;
   await orm.em.fork().transactional(async (em) => {
