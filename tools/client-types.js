@@ -54,6 +54,33 @@ export function cabinetEvents({ components: { schemas } }) {
   return `${source}/** Every type of event. */\nexport const eventTypes = [\n${events.join('')}] as const;\n`;
 }
 
+const fromScopes = '// Generated from src/accounts/partners/key-scope.ts by npm run generate. Do not edit.\n';
+
+/** The scopes of keys for the cabinet: what each does, and the usual ones. */
+export function cabinetScopes(rows) {
+  const words = Object.fromEntries(Object.entries(rows).map(([scope, { partner }]) => [scope, partner]));
+  const usual = Object.keys(rows).filter((scope) => rows[scope].isUsual);
+  return `${fromScopes}/** What each scope lets a program do. */
+export const scopes: Readonly<Record<string, string>> = ${JSON.stringify(words, null, 2)};
+
+/** What a new key can do unless more is chosen. */
+export const usualScopes: readonly string[] = ${JSON.stringify(usual)};
+`;
+}
+
+/** The scopes of keys for the console, by their names in the staff API. */
+export function consoleScopes(rows) {
+  const choices = Object.entries(rows).map(([scope, { staff }]) => [
+    scope.replace(':', '_').toUpperCase(),
+    staff.replace(/\.$/, ''),
+  ]);
+  return `${fromScopes}import type { KeyScope } from './graphql.ts';
+
+/** The permissions of a key, as a form offers them. */
+export const scopeChoices: readonly (readonly [KeyScope, string])[] = ${JSON.stringify(choices, null, 2)};
+`;
+}
+
 /** Types of the contract, and a name for each schema. */
 export async function clientTypes(url, document) {
   const types = await openapiTS(url, { exportType: true, transform: amountAsText });

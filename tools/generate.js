@@ -1,13 +1,22 @@
 // Writes the generated files, or with --check lists the stale ones. Generated are:
 // - the types of the REST contract (openapi.yaml), of its client, and of the cabinet's pages;
 // - the guides for partners and .env.example;
+// - the scopes of keys for the pages of staff and partners;
 // - the order's states, the staff API's schema, the console's operations and the database's schema.
 // Builds src once it has the types of the contract.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { parse } from 'yaml';
 import { buildOrExit } from './build.js';
-import { cabinetEvents, cabinetTypes, clientOperations, clientTypes, gatewayTypes } from './client-types.js';
+import {
+  cabinetEvents,
+  cabinetScopes,
+  cabinetTypes,
+  clientOperations,
+  clientTypes,
+  consoleScopes,
+  gatewayTypes,
+} from './client-types.js';
 import { consoleOperations } from './console-operations.js';
 import { guides } from './guides.js';
 
@@ -56,6 +65,9 @@ emit(
   await cabinetTypes(new URL('cabinet-openapi.yaml', root), cabinetDocument, document, sharedOperations),
 );
 emit('web/cabinet/generated/event-types.ts', cabinetEvents(document));
+const { scopeRows } = await import(new URL('dist/accounts/partners/key-scope.js', root).href);
+emit('web/cabinet/generated/key-scopes.ts', cabinetScopes(scopeRows));
+emit('web/console/generated/key-scopes.ts', consoleScopes(scopeRows));
 const { environmentExample } = await import(new URL('dist/config/environment-example.js', root).href);
 emit('.env.example', environmentExample());
 

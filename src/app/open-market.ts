@@ -1,5 +1,6 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { LiveNetworks } from '../chains/families/live-networks.ts';
+import { inventsPrices } from '../config/checks.ts';
 import { fixedRateTimes } from '../config/fixed-rates.ts';
 import type { Config } from '../config/settings.ts';
 import type { ExchangeAddress } from '../exchanges/exchange.ts';
@@ -55,8 +56,10 @@ export async function openMarket(foundation: Foundation, networks: LiveNetworks,
 function openPriceSource(foundation: Foundation, orm: MikroORM): PriceSource {
   const { config, outside, clock } = foundation;
   if (outside.priceSource) return outside.priceSource;
-  if (config.PRICE_SOURCES.length > 0) return openExchangePrices(foundation);
-  return new SandboxPriceSource(clock, config.SANDBOX_PRICE_SEED, () => sandboxPriceOverrides(orm));
+  if (inventsPrices(config)) {
+    return new SandboxPriceSource(clock, config.SANDBOX_PRICE_SEED, () => sandboxPriceOverrides(orm));
+  }
+  return openExchangePrices(foundation);
 }
 
 /**

@@ -4,6 +4,7 @@ import { useAddressForms } from '../chains/families/families.ts';
 import { LiveNetworks } from '../chains/families/live-networks.ts';
 import { liveTransactions } from '../chains/families/live-transactions.ts';
 import type { NetworkFile } from '../chains/families/network-file.ts';
+import { inventsPrices } from '../config/checks.ts';
 import { ConfigError } from '../config/load-config.ts';
 import type { Config } from '../config/settings.ts';
 import { chainCoins } from '../market/currencies/chain-coins.ts';
@@ -102,7 +103,7 @@ export function unsafeSettings(settings: TiedSettings, networks: LiveNetworks): 
   }
   if (!networks.areOfValue) return faults;
   const why = `and the networks are of value (${live})`;
-  if (settings.PRICE_SOURCES.length === 0) {
+  if (inventsPrices(settings)) {
     faults.push(`PRICE_SOURCES is not set, so that prices would be invented, ${why}; a good value: kraken,binance`);
   }
   if (settings.VENUE === null) {

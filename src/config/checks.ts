@@ -87,6 +87,14 @@ function secretFileFaults(config: Config): string[] {
     .map((name) => `${name} and ${name}_FILE are both set: unset one of them`);
 }
 
+/**
+ * Whether the sandbox makes up the prices. A source of another kind than exchanges has its setting
+ * here.
+ */
+export function inventsPrices({ PRICE_SOURCES }: Pick<Config, 'PRICE_SOURCES'>): boolean {
+  return PRICE_SOURCES.length === 0;
+}
+
 function priceSourceFaults({ PRICE_SOURCES, PRICE_MIN_SOURCES }: Config): string[] {
   if (PRICE_SOURCES.length === 0 || PRICE_SOURCES.length >= PRICE_MIN_SOURCES) return [];
   return [
@@ -120,14 +128,15 @@ function venueFaults(config: Config): string[] {
   return config.SANDBOX_VENUE === 'on' ? sandboxVenueFaults(config) : realVenueFaults(config);
 }
 
-function realVenueFaults({ ROLE, PRICE_SOURCES, VENUE, VENUE_KEY, VENUE_SECRET, VENUE_CASH }: Config): string[] {
+function realVenueFaults(config: Config): string[] {
+  const { ROLE, VENUE, VENUE_KEY, VENUE_SECRET, VENUE_CASH } = config;
   if (VENUE === null || VENUE === 'inventory') {
     return VENUE_KEY !== null || VENUE_SECRET !== null
       ? [`VENUE_KEY and VENUE_SECRET need VENUE (for example ${settings.VENUE.good}); or unset both`]
       : [];
   }
   const faults: string[] = [];
-  if (PRICE_SOURCES.length === 0) {
+  if (inventsPrices(config)) {
     faults.push(
       `VENUE=${VENUE.name} spends money at prices that the sandbox makes up: set PRICE_SOURCES (for example ${settings.PRICE_SOURCES.good}), or unset VENUE`,
     );

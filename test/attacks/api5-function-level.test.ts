@@ -1,5 +1,5 @@
 import { METHODS } from 'node:http';
-import { keyScopes } from '../../src/accounts/partners/key-scope.ts';
+import { type KeyScope, keyScopes } from '../../src/accounts/partners/key-scope.ts';
 import { isPermitted } from '../../src/accounts/staff/permissions.ts';
 import { staffRoles } from '../../src/accounts/staff/staff-member.entity.ts';
 import { addressExample } from '../../src/chains/addresses/address.ts';
@@ -194,42 +194,14 @@ describe('credentials of the staff', () => {
 
 describe('a key', () => {
   const quoteBody = { coin_from: 'BTC', coin_to: 'ETH', rate_type: 'float', amount_from: 1 };
-  const can = [
-    {
-      scope: 'orders:create',
-      made: 201,
-      validated: 200,
-      read: 403,
-      listed: 403,
-      quoted: 201,
-      quote: 404,
-      changed: 403,
-    },
-    { scope: 'orders:read', made: 403, validated: 403, read: 404, listed: 200, quoted: 403, quote: 403, changed: 403 },
-    { scope: 'rates:read', made: 403, validated: 403, read: 403, listed: 403, quoted: 201, quote: 404, changed: 403 },
-    {
-      scope: 'orders:manage',
-      made: 403,
-      validated: 403,
-      read: 403,
-      listed: 403,
-      quoted: 403,
-      quote: 403,
-      changed: 404,
-    },
-    {
-      scope: 'webhooks:manage',
-      made: 403,
-      validated: 403,
-      read: 403,
-      listed: 403,
-      quoted: 403,
-      quote: 403,
-      changed: 403,
-    },
-    { scope: 'sandbox', made: 403, validated: 403, read: 403, listed: 403, quoted: 403, quote: 403, changed: 403 },
-    { scope: 'reports:read', made: 403, validated: 403, read: 403, listed: 403, quoted: 403, quote: 403, changed: 403 },
-  ];
+  const refused = { made: 403, validated: 403, read: 403, listed: 403, quoted: 403, quote: 403, changed: 403 };
+  /** What scopes allow here. Every other scope is refused by all these operations. */
+  const can: Partial<Record<KeyScope, Partial<typeof refused>>> = {
+    'orders:create': { made: 201, validated: 200, quoted: 201, quote: 404 },
+    'orders:read': { read: 404, listed: 200 },
+    'rates:read': { quoted: 201, quote: 404 },
+    'orders:manage': { changed: 404 },
+  };
   const reportPaths = ['commission/balance', 'commission/entries', 'statements', 'reports/orders'];
   const hookCalls: readonly (readonly [method: string, path: string, body?: object])[] = [
     ['GET', ''],
@@ -251,8 +223,8 @@ describe('a key', () => {
   const answer = { action_id: 'act_3', action: 'refund' };
 
   it('allows the operations of its scopes, and no others', async () => {
-    expect(can.map(({ scope }) => scope)).toEqual(keyScopes);
-    for (const { scope, made, validated, read, listed, quoted, quote, changed } of can) {
+    for (const scope of keyScopes) {
+      const { made, validated, read, listed, quoted, quote, changed } = { ...refused, ...can[scope] };
       const { id } = await gateway.partners.create(scope);
       await gateway.partners.change(id, { feeRateFloat: '0' });
       const { key } = await gateway.partners.issueKey(id, { scopes: [scope] });

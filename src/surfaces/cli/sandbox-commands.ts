@@ -7,6 +7,7 @@ import { Big, formatDecimal, fractionDigits, isStorable, parseDecimal, toUnits }
 import { busyBlocks } from '../../chains/sandbox/sandbox-adapters.ts';
 import { SandboxChain } from '../../chains/sandbox/sandbox-chain.ts';
 import { rulesByName } from '../../chains/sandbox/sandbox-rules.ts';
+import { inventsPrices } from '../../config/checks.ts';
 import { isBelievable, largestJump } from '../../market/rates/price-book.ts';
 import { SharedPriceWindows } from '../../market/rates/price-windows.ts';
 import { Order } from '../../orders/order.entity.ts';
@@ -110,7 +111,7 @@ function marketCommands(sandbox: Command): void {
         const { config, networks } = context;
         if (networks.areOfValue)
           throw new AppError('invalid_value', 'these networks are of value, and so no price is made up');
-        if (config.PRICE_SOURCES.length > 0)
+        if (!inventsPrices(config))
           throw new AppError('invalid_value', 'prices come from PRICE_SOURCES, and the sandbox makes none up');
         return setPrice(context, coin, price);
       });

@@ -315,6 +315,9 @@ async function refusals(recording: Recording, { take }: PartnerApi, world: World
       if (operationId === undefined || security?.length === 0) continue;
       const path = template.replace(/\{quote_id\}/, 'qt_AAAA').replace(/\{\w+\}/, nowhere);
       const other = template.includes('/sandbox/') ? ofRates : ofSandbox;
+      // An operation that needs no values is recorded without a line of its own.
+      const isPlain = method === 'get' && !template.includes('{');
+      if (isPlain && !recording.called.has(operationId)) await take(operationId, 'GET', template);
       const body = requestBody === undefined ? {} : { raw: '{"coin_from":' };
       const send = (title: string, options: CallOptions): Promise<Reply> =>
         take(`${operationId} ${title}`, method.toUpperCase(), path, { ...body, ...options });

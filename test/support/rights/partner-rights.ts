@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { askAbout } from '../gateway/asked-orders.ts';
 import { openMonth } from '../gateway/commission-months.ts';
 import { orderBody } from '../gateway/orders.ts';
-import { ContractExamples } from '../http/contract-examples.ts';
+import { ContractExamples, type ContractOperation } from '../http/contract-examples.ts';
 import { type Answer, cellOf, isAllowed, isDone, send } from './rights-answer.ts';
 import type { Cell } from './rights-record.ts';
 import type { Surface, Table } from './rights-surface.ts';
@@ -74,10 +74,11 @@ const cursor = async (world: RightsWorld, of: Account) => ({
 });
 const nothing: Prepare = async () => ({});
 
-/** A request of each operation of the contract that a key of all scopes may do. */
+/**
+ * Requests of operations of the contract that a key of all scopes may do. An operation that reads
+ * at a path without parameters has a request without any.
+ */
 const requests: Readonly<Record<string, Prepare>> = {
-  listCurrencies: nothing,
-  listAssets: nothing,
   listPairs: async () => ({ query: 'coin_from=BTC' }),
   // Prices follow the clock, and would else change between two callers.
   getRate: async ({ gateway: { app } }) => {
@@ -141,16 +142,11 @@ const requests: Readonly<Record<string, Prepare>> = {
     body: { type: 'order.created' },
     shows: await endpointId(world, of),
   }),
-  getCommissionBalance: nothing,
-  listCommissionEntries: nothing,
-  listStatements: nothing,
   getStatement: async (world, of) => ({
     path: [await openMonth(world.gateway.query, of.id, world.gateway.clock.now())],
   }),
-  listOrderReport: nothing,
   getPublicStatus: onOrder(),
   getCoinIcon: async () => ({ path: ['btc.svg'] }),
-  getDocument: nothing,
 };
 
 /** Who sends a request. */
@@ -266,6 +262,9 @@ function unknownKey(key: string, other: string): string {
   return `${key.split('.')[0]}.${other.split('.')[1]}`;
 }
 
+/** Whether an operation reads, and its path names no object. */
+const namesNothing = ({ method, path }: ContractOperation): boolean => method === 'GET' && !path.includes('{');
+
 /** Operations whose request names no object, and whose answer is the caller's own. */
 const ownOperations = new Set([
   'createQuote',
@@ -273,10 +272,8 @@ const ownOperations = new Set([
   'validateOrder',
   'createOrder',
   'createWebhookEndpoint',
-  'getCommissionBalance',
-  'listCommissionEntries',
-  'listStatements',
-  'listOrderReport',
+  // The requests of the other ones show an object of the partner.
+  ...operations.filter((one) => namesNothing(one) && !(one.operationId in requests)).map((one) => one.operationId),
 ]);
 
 /** Operations that need no key. */
@@ -293,8 +290,8 @@ export const publicOperations = [
 async function open(world: RightsWorld): Promise<(operation: string) => Promise<Cell[]>> {
   const all = await callersOf(world);
   return async (operation) => {
-    const prepare = requests[operation];
     const found = operations.find(({ operationId }) => operationId === operation.split(' ')[0]);
+    const prepare = requests[operation] ?? (found && namesNothing(found) ? nothing : undefined);
     if (!prepare || !found) throw new Error(`there is no request of ${operation} in partner-rights.ts`);
     const cells: Cell[] = [];
     const prepared: { request: Prepared | null; of: Account | null } = { request: null, of: null };

@@ -179,9 +179,12 @@ describe('loadConfig', () => {
     }
   });
 
-  it('keeps every limit, secret and venue setting, and is no more than an operator tunes', () => {
+  it('keeps every limit, secret and venue setting', () => {
     const kept = /^(MAX|PAYOUT|VENUE|RATE_LIMIT)_|KEY|SECRET|SEED|PASSPHRASE|PEPPER/;
     expect(Object.keys(constants).filter((name) => kept.test(name) && name !== 'SANDBOX_PRICE_SEED')).toEqual([]);
+  });
+
+  it('has no more settings than an operator weighs: see docs/adr/0078 before raising the number here', () => {
     expect(Object.keys(settings).length).toBeLessThanOrEqual(82);
   });
 

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { Loaded, PageHead } from '../../ui/page.tsx';
 import { Ago, Badge, Card, Empty, Time, type Tone } from '../../ui/parts.tsx';
 import { type Answer, call, query, type Schemas } from '../api.ts';
+import { scopes, usualScopes } from '../generated/key-scopes.ts';
 import { keyMoves } from '../key-moves.ts';
 import { networksOf } from '../network.ts';
 import type { Secret } from '../secret.tsx';
@@ -11,19 +12,6 @@ import { Allowed, useMay } from '../session.tsx';
 import { type Action, Actions, madeNow, overlapField } from '../shared.tsx';
 
 type Key = Schemas['Key'];
-
-/** What each scope lets a program do. */
-const scopes: Readonly<Record<string, string>> = {
-  'orders:create': 'Create orders and binding quotes',
-  'orders:read': 'Read orders and their events',
-  'rates:read': 'Read rates with your pricing',
-  'orders:manage': 'Cancel orders, set refund addresses, decide questions',
-  'webhooks:manage': 'Manage webhook endpoints',
-  'reports:read': 'Read reports',
-  sandbox: 'Play deposits and outcomes in a sandbox',
-};
-/** What a new key can do unless more is chosen. */
-const usual = ['orders:create', 'orders:read', 'rates:read'];
 
 /** The keys of the partner: make, roll, revoke. */
 export function Keys(): ReactNode {
@@ -173,7 +161,7 @@ function makeKey({ scopes: known, your_address }: Answer<'listKeys'>): Action {
         name: 'scopes',
         label: 'Scopes',
         kind: 'set',
-        initial: known.filter((scope) => usual.includes(scope)).join(','),
+        initial: known.filter((scope) => usualScopes.includes(scope)).join(','),
         choices: known.map((scope) => [scope, scope, scopes[scope] ?? ''] as const),
       },
       {

@@ -11,12 +11,13 @@ import {
   ChangeKeyDocument,
   ChangePartnerDocument,
   IssueKeyDocument,
-  type KeyScope,
   PartnerDocument,
   type PartnerQuery,
   RevokeKeyDocument,
   RollKeyDocument,
 } from '../generated/graphql.ts';
+import { scopeChoices } from '../generated/key-scopes.ts';
+import { chosenScopes } from '../key-scopes.ts';
 import { PartnerMembers } from '../partner-members.tsx';
 import { PartnerWebhooks } from '../partner-webhooks.tsx';
 import { Allowed, useMay } from '../session.tsx';
@@ -540,15 +541,6 @@ function KeyState({ of: { revokedAt, expiresAt } }: { of: Key }): ReactNode {
   return <Badge tone="good">Valid</Badge>;
 }
 
-const scopes = [
-  ['ORDERS_CREATE', 'Create orders'],
-  ['ORDERS_READ', 'Read orders'],
-  ['ORDERS_MANAGE', 'Change orders'],
-  ['RATES_READ', "Get quotes with the partner's own fees"],
-  ['WEBHOOKS_MANAGE', 'Manage webhook endpoints'],
-  ['SANDBOX', 'Force events and outcomes, in a sandbox only'],
-] as const satisfies readonly (readonly [KeyScope, string])[];
-
 function changeAction({ keyId, label, allowedCidrs, defaultMarkupBps, ...key }: Key): Action {
   return {
     name: 'Change',
@@ -561,7 +553,7 @@ function changeAction({ keyId, label, allowedCidrs, defaultMarkupBps, ...key }: 
         label: 'Permissions',
         kind: 'set',
         hint: 'At least one.',
-        choices: scopes,
+        choices: scopeChoices,
         initial: key.scopes.join(','),
       },
       { ...addressesField, initial: allowedCidrs.join(', ') },
@@ -579,7 +571,7 @@ function changeAction({ keyId, label, allowedCidrs, defaultMarkupBps, ...key }: 
         reason,
         key: {
           label: next,
-          scopes: scopes.map(([scope]) => scope).filter((scope) => chosen.split(',').includes(scope)),
+          scopes: chosenScopes(chosen),
           allowedCidrs: addressesOf(cidrs),
           ...wholeNumbers(values, ['defaultMarkupBps']),
         },

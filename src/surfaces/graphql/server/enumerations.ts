@@ -1,4 +1,4 @@
-import type { KeyScope } from '../../../accounts/partners/key-scope.ts';
+import { type KeyScope, keyScopes, scopeRows } from '../../../accounts/partners/key-scope.ts';
 import type { PartnerStatus } from '../../../accounts/partners/partner.entity.ts';
 import type { StaffChangeName } from '../../../accounts/staff/staff-change.entity.ts';
 import type { StaffRole } from '../../../accounts/staff/staff-member.entity.ts';
@@ -100,15 +100,14 @@ export const PartnerStatusEnum = enumOf<PartnerStatus>('PartnerStatus', 'Whether
   inactive: 'Its requests get 403.',
 });
 
-export const KeyScopeEnum = enumOf<KeyScopeName>('KeyScope', 'Permission of a key.', {
-  orders_create: 'Create orders.',
-  orders_read: 'Read orders.',
-  rates_read: "Get quotes with the partner's own pricing.",
-  orders_manage: 'Change orders: cancel, set the refund address, answer questions, write metadata.',
-  webhooks_manage: 'Manage webhook endpoints.',
-  sandbox: 'Force events and outcomes, in a sandbox only.',
-  reports_read: 'Read commission, statements and completed orders.',
-});
+export const KeyScopeEnum = enumOf<KeyScopeName>(
+  'KeyScope',
+  'Permission of a key.',
+  Object.fromEntries(keyScopes.map((scope) => [scopeName(scope), scopeRows[scope].staff])) as Record<
+    KeyScopeName,
+    string
+  >,
+);
 type NameOf<Scope> = Scope extends `${infer Noun}:${infer Verb}` ? `${Noun}_${Verb}` : Scope;
 /** The names of the scopes in GraphQL, from the scopes themselves. */
 type KeyScopeName = NameOf<KeyScope>;
