@@ -164,7 +164,8 @@ export interface SweepCost {
 
 /**
  * When a transaction can no longer confirm: in no block above a height, or in no block on top of
- * one whose time is `timeMs` or later.
+ * one whose time is `timeMs` or later. The height may be of another count than those of blocks
+ * (`ChainAdapter.lateHeight`).
  */
 export type Expiry = { readonly height: number } | { readonly timeMs: number };
 
@@ -337,6 +338,12 @@ export interface ChainAdapter {
   /** Where a first scan begins: no deposit can be in this block or below. */
   readonly startHeight: number;
   head(): Promise<BlockRef>;
+  /**
+   * A transaction that expires at this height or below is not broadcast for the first time. Absent
+   * where it is the height of the newest block. A chain whose transactions expire by another count
+   * than the heights of its blocks has it.
+   */
+  lateHeight?(): Promise<number>;
   /** A cursor at a height, so that a scan begins with the first block above it. */
   start(height: number): Promise<Cursor>;
   /**

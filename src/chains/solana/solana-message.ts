@@ -43,8 +43,8 @@ export function compactU16(value: number): Uint8Array {
 }
 
 /**
- * The accounts of a message in their order: the payer, other signers, then the others. Of each kind,
- * written ones come first. Within one role, by their text without regard to capitals.
+ * The accounts of a message in their order: the payer, other signers, then the others. Of each
+ * kind, written ones come first. Within one role, by their text without regard to capitals.
  */
 function accountsOf({ payer, instructions }: SolanaMessage): AccountRole[] {
   const found = new Map<string, AccountRole>([[payer, { address: payer, isSigner: true, isWritable: true }]]);

@@ -1,0 +1,44 @@
+import type { HotSpend } from '../port/chain-adapter.ts';
+import type { SolanaBlockTx, TokenBalance } from './solana-answer.ts';
+import type { SolanaNode } from './solana-node.ts';
+
+interface SpendOptions {
+  readonly hotWallet: string;
+  /** The tokens that are exchanged. Others are left out. */
+  readonly mints: ReadonlySet<string>;
+}
+
+/**
+ * What a transaction took from the hot wallet; null when no final block holds it, or it took
+ * nothing. Rents of accounts that it made count as coins that went to others.
+ */
+export async function solanaSpend(node: SolanaNode, txid: string, options: SpendOptions): Promise<HotSpend | null> {
+  const [seen = null] = (await node.statuses([txid])).value;
+  if (seen === null || !seen.isFinal) return null;
+  const block = await node.block(seen.slot);
+  const tx = block.transactions.find((each) => each.txid === txid);
+  if (tx === undefined) return null;
+  const { hotWallet } = options;
+  const fee = tx.accounts[0] === hotWallet ? tx.fee : 0n;
+  const place = tx.accounts.indexOf(hotWallet);
+  const lost = place === -1 ? 0n : (tx.before[place] ?? 0n) - (tx.after[place] ?? 0n) - fee;
+  const amounts = [
+    ...(lost > 0n ? [{ contract: null, amount: lost }] : []),
+    ...(tx.hasFailed ? [] : tokensLost(tx, options)),
+  ];
+  if (amounts.length === 0 && fee === 0n) return null;
+  return { amounts, fee, height: seen.slot, final: true };
+}
+
+function tokensLost(
+  { tokensBefore, tokensAfter }: SolanaBlockTx,
+  { hotWallet, mints }: SpendOptions,
+): { readonly contract: string; readonly amount: bigint }[] {
+  const held = (balances: readonly TokenBalance[], mint: string): bigint =>
+    balances
+      .filter((each) => each.owner === hotWallet && each.mint === mint)
+      .reduce((sum, { amount }) => sum + amount, 0n);
+  return [...mints]
+    .map((mint) => ({ contract: mint, amount: held(tokensBefore, mint) - held(tokensAfter, mint) }))
+    .filter(({ amount }) => amount > 0n);
+}
