@@ -335,9 +335,7 @@ describe('a fault of the file', () => {
     const main = parse(changed('networks.ethereum.chain_id', 1));
     main.networks.litecoin.net = 'main';
     main.others = 'sandbox';
-    expect(faultsOf(stringify(main))).toEqual([
-      expect.stringMatching(/others may not be sandbox with main networks/),
-    ]);
+    expect(faultsOf(stringify(main))).toEqual([expect.stringMatching(/others may not be sandbox with main networks/)]);
     expect(faultsOf(changed('others', 'sandbox'))).toEqual([]);
   });
 });
