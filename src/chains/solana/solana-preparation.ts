@@ -60,7 +60,9 @@ const mostUnits = 1_400_000;
 /** The units may grow until the block. */
 const unitsMargin = { of: 12n, in: 10n };
 /** Failures of a trial that say nothing about the payment. */
-const passing = /^"?(BlockhashNotFound|AccountInUse|AccountLoadedTwice|ClusterMaintenance|WouldExceed\w*)/;
+const passing = /^(BlockhashNotFound|AccountInUse|ClusterMaintenance|WouldExceed\w*)/;
+/** Failures because of the account that pays the fee. */
+const poor = /^(InsufficientFundsForFee|AccountNotFound|\{"InsufficientFundsForRent":\{"account_index":0\}\})$/;
 
 /** Builds the unsigned transactions of Solana. Each call puts all of its questions to one node. */
 export class SolanaPreparation {
@@ -317,9 +319,10 @@ async function sourcesOf(
   throw refused('bad_sweep', `the tokens of ${owner} are on ${sources.length} accounts`);
 }
 
-/** Why a trial failed: for a reason that passes, or because of the payment. */
+/** Why a trial failed: for a reason that passes, for the wallet's coins, or for the payment. */
 function trialFault(error: string): ChainError {
   if (passing.test(error)) return new NodeFault('node_busy', `cannot try a payment now: ${error}`);
+  if (poor.test(error)) return refused('insufficient_funds', `the wallet lacks coins: ${error}`);
   return refused('would_fail', `the chain would undo it: ${error}`);
 }
 
