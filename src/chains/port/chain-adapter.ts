@@ -135,7 +135,7 @@ export interface PaymentIntent {
   readonly tag: string | null;
   /**
    * The amount that arrives. For a sweep in the chain's own coin it is the amount that leaves: the
-   * fee is taken out of it.
+   * fee is taken out of it where the swept address pays it.
    */
   readonly amount: bigint;
   /**
@@ -223,7 +223,10 @@ export type TxStatus =
        * another amount. Staff must find out whether a new payment would pay twice.
        */
       readonly problem?: 'not_transferred' | 'short_transfer';
-      /** In the chain's own coin. */
+      /**
+       * In the chain's own coin, with rents of accounts that it made. Below 0 when rents that came
+       * back are more.
+       */
       readonly fee: bigint;
       /** No reorg that the adapter allows for can undo it. */
       readonly final: boolean;
@@ -300,6 +303,8 @@ export interface ChainTraits {
   readonly mempool: boolean;
   /** Whether a scan reads blocks that a reorg may still remove. */
   readonly reorgs: boolean;
+  /** Whether a swept address pays for its sweep, or the hot wallet does. */
+  readonly sweepFee: 'swept' | 'wallet';
   /** How a transaction that is in no block dies. */
   readonly death: {
     /** Another transaction can spend what it reserves. */

@@ -10,6 +10,7 @@ export const solanaTraits: ChainTraits = {
   paysFromDeposits: false,
   mempool: false,
   reorgs: false,
+  sweepFee: 'wallet',
   death: { conflict: false, expiry: 'height' },
   exclusive: true,
   furtherAttempts: 3,

@@ -87,7 +87,7 @@ describe('a fee', () => {
     told.accounts.set(associatedAccount(to, usdc), tokens(usdc, to, 0n));
     expect(await fee(tokenPayout)).toBe(5_000n + rent);
     expect(await fee(sweep)).toBe(10_000n);
-    // The wallet has no account of this token yet, and one of the program of 2022 is 5 bytes larger.
+    // The wallet has no account of this token yet. One of the program of 2022 has 5 bytes more.
     expect(await fee(tokenSweep)).toBe(10_000n + accountRent + 5n * 5_080n);
     told.accounts.set(associatedAccount(wallet, usdt), tokens(usdt, wallet, 0n));
     expect(await fee(tokenSweep)).toBe(10_000n);
