@@ -174,22 +174,21 @@ export class SolanaAdapter implements ChainAdapter {
     return this.#nodes.ask((node) => this.#preparation.sweepCost(node, intent));
   }
 
-  /**
-   * A payment in the last third of its life is not sent: it would arrive too late, and be in doubt
-   * for longer. It dies, and the next attempt is built on a new block.
-   */
-  broadcast(tx: SignedTx): Promise<Broadcast> {
+  /** Nodes take the same bytes again, so that they are asked first whether a block holds them. */
+  broadcast({ txid, raw }: SignedTx): Promise<Broadcast> {
     return this.#agreement.broadcast(async (node): Promise<Broadcast> => {
-      const { expiresAt } = tx;
-      const last = expiresAt !== null && 'height' in expiresAt ? expiresAt.height : 0;
-      if ((await tooLateFrom(node)) >= last) return { outcome: 'uncertain', code: 'expires_soon' };
-      return node.send(tx.raw);
+      const [seen = null] = (await node.statuses([txid])).value;
+      return seen === null ? node.send(raw) : { outcome: 'known', code: 'in_a_block' };
     });
   }
 
-  /** Expiries count blocks, and heights here are slots. */
+  /**
+   * Expiries count blocks, and heights here are slots. A payment in the last third of its life is
+   * not sent: it would arrive too late, and be in doubt for longer. It dies, and the next attempt is
+   * built on a new block.
+   */
   lateHeight(): Promise<number> {
-    return this.#nodes.ask(tooLateFrom);
+    return this.#nodes.ask(async (node) => (await node.head()).blockHeight + blockhashLife / 3);
   }
 
   async status(tx: SignedTx): Promise<TxStatus> {
@@ -213,9 +212,4 @@ export class SolanaAdapter implements ChainAdapter {
     const subject = { network: this.#network, hotWallet: this.#hotWallet, operators: this.#nodes.operators };
     return this.#nodes.report((node) => solanaReport(node, subject));
   }
-}
-
-/** A transaction whose last height is this one or lower has less than a third of its life left. */
-async function tooLateFrom(node: SolanaNode): Promise<number> {
-  return (await node.head()).blockHeight + blockhashLife / 3;
 }

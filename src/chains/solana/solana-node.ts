@@ -228,10 +228,24 @@ export class SolanaNode {
     });
   }
 
-  /** Broadcasts signed bytes. The answer proves nothing. */
+  /** The bytes of a transaction in a final block, in base64; null where the node has none. */
+  async transaction(txid: string): Promise<string | null> {
+    const options = { encoding: 'base64', maxSupportedTransactionVersion: newestVersion, ...final };
+    const answer = await this.#ask('getTransaction', txid, options);
+    if (answer === null) return null;
+    const [text, encoding] = asList(asObject(answer, 'transaction').transaction, 'bytes of a transaction');
+    if (typeof text !== 'string' || encoding !== 'base64') throw unsound('no bytes of a transaction');
+    return text;
+  }
+
+  /**
+   * Broadcasts signed bytes. The node tries them first, so that a transaction which would fail
+   * costs no fee. The answer proves nothing.
+   */
   async send(raw: string): Promise<Broadcast> {
+    const options = { encoding: 'base64', preflightCommitment: final.commitment };
     try {
-      asTxid(await this.#node.call('sendTransaction', [raw, { encoding: 'base64', skipPreflight: true }]));
+      asTxid(await this.#node.call('sendTransaction', [raw, options]));
       return { outcome: 'accepted', code: null };
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;

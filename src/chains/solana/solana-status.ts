@@ -118,7 +118,7 @@ async function minedStatus(
  * What a transaction took from the wallet besides the amount of its payment: the chain's fee, and
  * rents of accounts that it made. Below 0 when rents that came back are more.
  */
-function costOf({ before, after, hasFailed }: SolanaBlockTx, { action }: SolanaTx): bigint {
+export function costOf({ before, after, hasFailed }: SolanaBlockTx, { action }: SolanaTx): bigint {
   const lost = (before[0] ?? 0n) - (after[0] ?? 0n);
   if (hasFailed) return lost;
   if (action.kind === 'coin_sweep') return lost + action.amount;
