@@ -14,11 +14,11 @@ export const solanaFamily: ChainFamily<SolanaNetwork> = {
   // Addresses of all networks have one form.
   useAddressForms: () => {},
   genesisOf: ({ genesis }) => genesis,
-  identityOf: (_network, genesis) => `solana:${genesis}`,
+  identityOf: (network, genesis) => `${solanaChainId(network.genesis)}:${genesis}`,
   chainIdOf: ({ genesis }) => solanaChainId(genesis),
   isWorthless: (identity) => {
-    const genesis = /^solana:(.+)$/.exec(identity)?.[1];
-    return genesis !== undefined && !isSolanaOfValue(genesis);
+    const chainId = /^(solana:[^:]+):/.exec(identity)?.[1];
+    return chainId !== undefined && !isSolanaOfValue(chainId);
   },
   checkNote: null,
   openAdapter: async (network, { orm, hotWallet, rpc }) => {

@@ -40,9 +40,9 @@ export function solanaChainId(genesis: string): string {
   return `solana:${genesis.slice(0, nameLength)}`;
 }
 
-/** Whether coins of the network with this block 0 have a value. */
-export function isSolanaOfValue(genesis: string): boolean {
-  return genesis === genesisHashes.mainnet;
+/** Whether coins of the network with this CAIP-2 name have a value. */
+export function isSolanaOfValue(chainId: string): boolean {
+  return chainId === solanaChainId(genesisHashes.mainnet);
 }
 
 /** Whether the file names a mint. */
