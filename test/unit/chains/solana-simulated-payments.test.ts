@@ -1,4 +1,5 @@
 import {
+  ask,
   askHead,
   askValue,
   broughtTo,
@@ -56,7 +57,7 @@ describeWithVm('payments of a simulated network of Solana', () => {
       expect([chain.balance(bob), chain.balance(alice.address)]).toEqual([5_000_000n, 9_994_995_000n]);
     });
 
-    const kinds = ['with-seed', 'closed-account', 'lookup', 'version-1', 'memo', 'priority'] as const;
+    const kinds = ['inner-call', 'with-seed', 'closed-account', 'lookup', 'version-1', 'memo', 'priority'] as const;
     it.each(kinds)('arrive %s, in a block that names the receiver', async (kind) => {
       const id = chain.creditCoins(kind, bob, 7_000_000n);
       chain.mine();
@@ -66,6 +67,20 @@ describeWithVm('payments of a simulated network of Solana', () => {
       const sources = transactions[0]?.transaction.accountKeys.map(({ source }) => source);
       expect(sources?.includes('lookupTable')).toBe(kind === 'lookup');
       expect(transactions[0]?.version).toBe(kind === 'version-1' ? 1 : kind === 'lookup' ? 0 : 'legacy');
+    });
+
+    it('by inner calls are in no instruction of the transaction itself', async () => {
+      const id = chain.creditCoins('inner-call', bob, 7_000_000n);
+      chain.mine();
+      const { outcome } = chain.find(id)?.applied ?? {};
+      const depths = outcome?.inner.map((calls) => calls.map(({ stackHeight }) => stackHeight));
+      expect(depths).toEqual([[], [2]]);
+      expect(outcome?.logs).toContain(`Program ${programs.system} invoke [2]`);
+      const form = { maxSupportedTransactionVersion: 0 };
+      const { meta } = await ask<{ meta: { innerInstructions: unknown } }>(node, 'getTransaction', id, form);
+      expect(meta.innerInstructions).toMatchObject([
+        { index: 1, instructions: [{ programIdIndex: expect.any(Number) }] },
+      ]);
     });
 
     it('of several receivers stand in one transaction', async () => {
@@ -140,11 +155,12 @@ describeWithVm('payments of a simulated network of Solana', () => {
         chain.pay(chain.bank, bob, 2n ** 60n, { mint }),
         chain.creditTokens('other-account', bob, mint, 20n),
         chain.creditTokens('reopened-account', bob, mint, 300n),
+        chain.creditTokens('inner-call', bob, mint, 4_000n),
       ];
       chain.mine();
       const brought = await Promise.all(ids.map(async (id) => (await found(id)).tokens));
-      expect(brought).toEqual([2n ** 60n, 20n, 300n].map((amount) => ({ [mint.address]: amount })));
-      expect(chain.tokens(bob, mint)).toBe(2n ** 60n + 320n);
+      expect(brought).toEqual([2n ** 60n, 20n, 300n, 4_000n].map((amount) => ({ [mint.address]: amount })));
+      expect(chain.tokens(bob, mint)).toBe(2n ** 60n + 4_320n);
     });
 
     it('of a mint with fees arrive without the fee', async () => {

@@ -1,4 +1,5 @@
 import type { Instruction } from '@solana/kit';
+import { inner } from './forwarder.ts';
 import { associated, computeBudget, extensions, instruction, memo, system, token } from './instructions.ts';
 import {
   associatedAddress,
@@ -94,9 +95,9 @@ export function tokenPayment(from: Text58, to: Text58, mint: Mint, amount: bigin
 }
 
 /** How strangers bring coins otherwise than by a transfer. */
-export type UnusualCoins = 'with-seed' | 'closed-account' | 'lookup' | 'version-1' | 'memo' | 'priority';
+export type UnusualCoins = 'inner-call' | 'with-seed' | 'closed-account' | 'lookup' | 'version-1' | 'memo' | 'priority';
 /** How strangers bring tokens otherwise than to the associated account. */
-export type UnusualTokens = 'other-account' | 'reopened-account' | 'wrapped';
+export type UnusualTokens = 'inner-call' | 'other-account' | 'reopened-account' | 'wrapped';
 
 /** A site to build drafts on. */
 export interface Site {
@@ -113,6 +114,8 @@ export function unusualCoins(site: Site, kind: UnusualCoins, to: Text58, amount:
   const { payer } = site;
   const plain = system.transfer(payer.address, to, amount);
   switch (kind) {
+    case 'inner-call':
+      return { instructions: [inner(plain)] };
     case 'with-seed':
       return seededDraft(site, to, amount);
     case 'closed-account':
@@ -142,6 +145,7 @@ export function unusualTokens(site: Site, kind: UnusualTokens, to: Text58, mint:
     ];
     return { instructions };
   }
+  if (kind === 'inner-call') return { instructions: tokenPayment(payer.address, to, mint, amount).map(inner) };
   const key = site.newKey();
   const opened = openInstructions(site, key, mint, to);
   const source = associatedAddress(payer.address, mint.address, mint.program);

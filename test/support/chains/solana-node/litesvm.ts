@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 type LitesvmModule = typeof import('litesvm');
 
 /**
- * The virtual machine of Solana, or null on a platform that it has no binary for. It has one for
- * Linux and macOS, on x64 and arm64.
+ * The virtual machine of Solana, or null where npm did not install its binary. The lock file holds
+ * the one for Linux on x64.
  */
 export function findLitesvm(): LitesvmModule | null {
   try {
@@ -16,4 +16,4 @@ export function findLitesvm(): LitesvmModule | null {
 }
 
 /** Why tests do not run where there is none. */
-export const withoutLitesvm = `litesvm has no binary for ${process.platform} on ${process.arch}`;
+export const withoutLitesvm = `litesvm is not installed for ${process.platform} on ${process.arch}`;

@@ -1,5 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { base58 } from '@scure/base';
+import { forwarder, forwarderProgram } from './forwarder.ts';
 import { keyOf, programs, type SolanaKey, type Text58 } from './keys.ts';
 import { Pool } from './pool.ts';
 import type { TxError } from './results.ts';
@@ -72,6 +73,7 @@ export class SolanaSlots {
     this.#nextTime = startTime;
     this.vm.rentPerByte = rentPerByte;
     this.vm.begin(firstSlot, startTime);
+    this.vm.addProgram(forwarder, forwarderProgram());
     this.vm.setAccount(this.bank.address, { ...emptyAccount, lamports: 2n ** 62n });
     const parentHash = base58.encode(sha256(new TextEncoder().encode(`before ${name}`)));
     this.#close({ height: firstHeight, parentSlot: firstSlot - 1, parentHash });

@@ -115,6 +115,11 @@ export class Vm {
     });
   }
 
+  /** Adds a program that is compiled for the virtual machine. */
+  addProgram(address: Text58, elf: Uint8Array): void {
+    this.#svm.addProgram(address as Address, elf);
+  }
+
   /** The token accounts of an owner after a slot. */
   tokenAccountsOf(owner: Text58, slot: number): Text58[] {
     const all = new Set(this.#kept.keys());
