@@ -141,6 +141,7 @@ describeWithVm('a simulated server of Solana that lies', () => {
     ['fork', 'blockhash,previousBlockhash'],
     ['lack', 'transactions'],
     ['repeat', 'transactions'],
+    ['crowded', 'transactions'],
     ['foreign', 'transactions'],
     ['failed', 'transactions'],
     ['keys', 'transactions'],
@@ -155,6 +156,22 @@ describeWithVm('a simulated server of Solana that lies', () => {
     const changed = Object.keys(right).filter((name) => JSON.stringify(right[name]) !== JSON.stringify(wrong[name]));
     expect(changed.sort().join()).toBe(members);
     expect(Object.keys(wrong)).toEqual(Object.keys(right));
+  });
+
+  it('lists slots in another order, twice, that were not asked for, or without end', async () => {
+    mine(3);
+    const { slot } = chain.head;
+    const lists = {
+      unordered: [slot, slot - 1],
+      repeated: [slot - 1, slot - 1, slot, slot],
+      outside: [slot - 1, slot, slot + 1_000],
+    } as const;
+    for (const slots of ['unordered', 'repeated', 'outside'] as const) {
+      liar.faults = { slots };
+      expect(await ask(liar, 'getBlocks', slot - 1, slot)).toEqual(lists[slots]);
+    }
+    liar.faults = { slots: 'many' };
+    expect(await ask(liar, 'getBlocks', slot - 1, slot)).toHaveLength(500_000);
   });
 
   it('forks so that its own blocks join', async () => {
@@ -186,7 +203,7 @@ describeWithVm('a simulated server of Solana that lies', () => {
     expect(await send(liar, second)).toBe(first.signatures[0]);
     expect(chain.mine().transactions.map(({ tx }) => tx)).toEqual([first]);
     liar.faults = { unhealthy: 42 };
-    expect(await refusedSending(liar, second)).toEqual([-32_005, 'Node is unhealthy']);
+    expect(await refusedSending(liar, second)).toEqual([-32_005, 'Node is behind by 42 slots']);
     expect(await refused(liar, 'getHealth')).toEqual([-32_005, 'Node is behind by 42 slots']);
   });
 

@@ -317,6 +317,14 @@ describeWithVm('payments of a simulated network of Solana', () => {
       expect(chain.balance(bob)).toBe(1_000_000n);
     });
 
+    it('and come to a leader in another way too are in one block once', async () => {
+      const tx = chain.sign(alice, transferTo(bob, 1_000_000n));
+      await send(node, tx);
+      chain.plant(tx.wire);
+      expect(chain.mine().transactions).toHaveLength(1);
+      expect(chain.balance(bob)).toBe(1_000_000n);
+    });
+
     it('are unknown while they are held, dropped or delayed', async () => {
       const txs = [1n, 2n, 3n].map((part) => chain.sign(alice, transferTo(bob, part * 1_000_000n)));
       const ids = txs.map(({ signatures }) => signatures[0] ?? '');

@@ -266,6 +266,17 @@ describeWithVm('a simulated server of Solana', () => {
       expect(await tokens()).toHaveLength(1);
     });
 
+    it('but no long ones in base58', async () => {
+      const text = 'Encoded binary (base 58) data should be less than 128 bytes, please use Base64 encoding.';
+      const mint = chain.mint('USDC');
+      chain.giveTokens(bob, mint, 5n);
+      const account = associatedAddress(bob, mint.address, mint.program);
+      expect(await refused(node, 'getAccountInfo', account, { encoding: 'base58' })).toEqual([-32_600, text]);
+      expect(await askValue(node, 'getAccountInfo', wrappedSol)).toMatchObject({
+        data: [expect.any(String), 'base58'],
+      });
+    });
+
     it('but not by parameters that are none', async () => {
       expect(await refused(node, 'getBalance')).toEqual([-32_602, '`params` should have at least 1 argument(s)']);
       expect(await refused(node, 'getBalance', 'abc')).toEqual([-32_602, 'Invalid param: WrongSize']);

@@ -1,5 +1,5 @@
 import { isObject } from '../xrp-node/json.ts';
-import { invalidParams, RpcError } from './errors.ts';
+import { invalidParams, nodeUnhealthy, RpcError } from './errors.ts';
 import type { Text58 } from './keys.ts';
 import {
   accountFormOf,
@@ -160,8 +160,7 @@ const getRecentPrioritizationFees: Answer = (view, params) => {
 const getHealth: Answer = (view) => {
   const { unhealthy } = view.faults;
   if (unhealthy === undefined) return 'ok';
-  const message = unhealthy === null ? 'Node is unhealthy' : `Node is behind by ${unhealthy} slots`;
-  throw new RpcError('nodeUnhealthy', message, { numSlotsBehind: unhealthy });
+  throw nodeUnhealthy(unhealthy);
 };
 
 /** Methods by name. https://solana.com/docs/rpc/http */

@@ -58,6 +58,12 @@ export function minContextSlotNotReached(contextSlot: number): RpcError {
   return new RpcError('minContextSlotNotReached', 'Minimum context slot has not been reached', { contextSlot });
 }
 
+/** @param slots How many it is behind, or null where it does not know. */
+export function nodeUnhealthy(slots: number | null): RpcError {
+  const message = slots === null ? 'Node is unhealthy' : `Node is behind by ${slots} slots`;
+  return new RpcError('nodeUnhealthy', message, { numSlotsBehind: slots });
+}
+
 export function invalidParams(message: string): RpcError {
   return new RpcError('invalidParams', message);
 }

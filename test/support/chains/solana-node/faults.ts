@@ -22,6 +22,8 @@ export interface SolanaFaults extends RpcFaults {
   firstSlot?: number;
   /** Has none of the blocks between two slots. */
   gap?: Gap;
+  /** How it lists slots with blocks; `outside` with one that was not asked for. */
+  slots?: 'unordered' | 'repeated' | 'outside' | 'many';
   /** How it answers a slot that has no block; as skipped unless told. */
   skippedAs?: 'longTerm' | 'null';
   /** Has these transactions in its blocks, but does not find them by their id. */
@@ -61,9 +63,9 @@ export interface Gap {
 
 /**
  * `hash`, `previous`, `parentSlot`, `height` and `time` change one member, and `fork` the hashes of
- * all blocks. `lack`, `repeat` and `foreign` change the list of transactions. The others change all
- * transactions. `failed` and `succeeded` change their results, `keys` leaves out an account, `meta`
- * leaves out all effects. `credit` adds lamports and tokens to all balances afterwards.
+ * all blocks. `lack`, `repeat`, `foreign` and `crowded` change the list of transactions. The others
+ * change all transactions. `failed` and `succeeded` change their results, `keys` leaves out an
+ * account, `meta` leaves out all effects. `credit` adds coins and tokens to all later balances.
  */
 export type BlockFault =
   | 'hash'
@@ -74,6 +76,7 @@ export type BlockFault =
   | 'fork'
   | 'lack'
   | 'repeat'
+  | 'crowded'
   | 'foreign'
   | 'failed'
   | 'succeeded'

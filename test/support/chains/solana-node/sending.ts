@@ -1,6 +1,6 @@
 import { base58 } from '@scure/base';
 import { isObject } from '../xrp-node/json.ts';
-import { invalidParams, RpcError } from './errors.ts';
+import { invalidParams, nodeUnhealthy, RpcError } from './errors.ts';
 import type { Text58 } from './keys.ts';
 import {
   accountFormOf,
@@ -104,9 +104,7 @@ export function sendTransaction(view: View, params: Params): unknown {
     const commitment = commitmentOf({ commitment: config.preflightCommitment ?? undefined });
     const bank = view.bank(commitment, minContextSlotOf(config));
     if (!isSigned(tx)) throw signatureFailure();
-    if (view.faults.unhealthy !== undefined) {
-      throw new RpcError('nodeUnhealthy', 'Node is unhealthy', { numSlotsBehind: view.faults.unhealthy });
-    }
+    if (view.faults.unhealthy !== undefined) throw nodeUnhealthy(view.faults.unhealthy);
     const trial = trialOf(view, tx, bank, true);
     if (trial.error !== null) {
       const message = `Transaction simulation failed: ${textOf(trial.error)}`;

@@ -1,5 +1,5 @@
 import { base58 } from '@scure/base';
-import { unsupportedVersion } from './errors.ts';
+import { RpcError, unsupportedVersion } from './errors.ts';
 import { programs, type Text58 } from './keys.ts';
 import type { Applied } from './slots.ts';
 import { type Account, decimalsOf, type TokenBalance, tokenAccountOf } from './tokens.ts';
@@ -119,6 +119,8 @@ export function returnDataJson({ programId, data }: NonNullable<Outcome['returnD
   return { data: [Buffer.from(data).toString('base64'), 'base64'], programId };
 }
 
+const mostInBase58 = 128;
+
 /** How an account is to be shown. */
 export interface AccountForm {
   readonly encoding: 'base58' | 'base64' | 'jsonParsed';
@@ -135,6 +137,10 @@ export function accountJson(
   const { lamports, owner, data, executable } = account;
   const parsed = encoding === 'jsonParsed' ? parsedToken(account, find) : null;
   const shown = slice ? data.slice(slice.offset, slice.offset + slice.length) : data;
+  if (encoding === 'base58' && shown.length > mostInBase58) {
+    const text = `Encoded binary (base 58) data should be less than ${mostInBase58} bytes, please use Base64 encoding.`;
+    throw new RpcError('invalidRequest', text);
+  }
   const bytes =
     encoding === 'base58' ? [base58.encode(shown), 'base58'] : [Buffer.from(shown).toString('base64'), 'base64'];
   return { data: parsed ?? bytes, executable, lamports, owner, rentEpoch, space: data.length };

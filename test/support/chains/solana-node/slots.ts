@@ -157,15 +157,17 @@ export class SolanaSlots {
   /** A leader tries again what cannot pay for itself, until its blockhash is too old. */
   #apply(height: number): Applied[] {
     const applied: Applied[] = [];
+    const ids = new Set<Text58>();
     for (const entry of this.pool.next()) {
-      const refusal = this.refusal(entry.tx, height - 1);
-      if (refusal !== null) {
-        this.pool.drop(idOf(entry.tx));
+      const id = idOf(entry.tx);
+      if (ids.has(id) || this.refusal(entry.tx, height - 1) !== null) {
+        this.pool.drop(id);
         continue;
       }
       const outcome = this.vm.execute(entry.tx);
       if (!outcome.isCharged) continue;
-      this.pool.drop(idOf(entry.tx));
+      this.pool.drop(id);
+      ids.add(id);
       applied.push({ tx: entry.tx, outcome });
     }
     return applied;

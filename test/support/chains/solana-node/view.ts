@@ -54,7 +54,10 @@ export class View {
     const isHidden = (slot: number): boolean =>
       gap !== undefined && !gap.isListed && slot >= gap.from && slot <= gap.to;
     const top = this.bank('finalized').slot;
-    return listed.map(({ slot }) => slot).filter((slot) => slot <= top && !isHidden(slot));
+    return falseSlots(
+      listed.map(({ slot }) => slot).filter((slot) => slot <= top && !isHidden(slot)),
+      this.faults.slots,
+    );
   }
 
   /** A final block; null where the server says so. @throws RpcError where it has none. */
@@ -131,6 +134,8 @@ export class View {
         return transactions.slice(0, -1);
       case 'repeat':
         return [...transactions, ...transactions.slice(-1)];
+      case 'crowded':
+        return Array.from({ length: 5_000 }, () => transactions).flat();
       case 'foreign': {
         const others = this.chain.blocks.findLast((one) => one.slot < slot && one.transactions.length > 0);
         return [...transactions, ...(others?.transactions.slice(0, 1) ?? [])];
@@ -165,6 +170,17 @@ export class View {
         throw new RpcError('internal', 'unknown fault');
     }
   }
+}
+
+function falseSlots(slots: readonly number[], how: SolanaFaults['slots']): number[] {
+  const last = slots.at(-1) ?? 0;
+  const falseLists = {
+    unordered: () => slots.toReversed(),
+    repeated: () => slots.flatMap((slot) => [slot, slot]),
+    outside: () => [...slots, last + 1_000],
+    many: () => Array.from({ length: 500_000 }, (_, place) => last + place),
+  };
+  return how === undefined ? [...slots] : falseLists[how]();
 }
 
 /** A transaction of a block with the fault that changes each one. */
