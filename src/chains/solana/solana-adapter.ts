@@ -184,8 +184,8 @@ export class SolanaAdapter implements ChainAdapter {
 
   /**
    * Expiries count blocks, and heights here are slots. A payment in the last third of its life is
-   * not sent: it would arrive too late, and be in doubt for longer. It dies, and the next attempt is
-   * built on a new block.
+   * not sent: it would arrive too late, and be in doubt for longer. It dies, and the next attempt
+   * is built on a new block.
    */
   lateHeight(): Promise<number> {
     return this.#nodes.ask(async (node) => (await node.head()).blockHeight + blockhashLife / 3);
