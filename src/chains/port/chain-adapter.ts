@@ -135,7 +135,7 @@ export interface PaymentIntent {
   readonly tag: string | null;
   /**
    * The amount that arrives. For a sweep in the chain's own coin it is the amount that leaves: the
-   * fee is taken out of it.
+   * fee is taken out of it where the swept address pays it.
    */
   readonly amount: bigint;
   /**
@@ -164,7 +164,8 @@ export interface SweepCost {
 
 /**
  * When a transaction can no longer confirm: in no block above a height, or in no block on top of
- * one whose time is `timeMs` or later.
+ * one whose time is `timeMs` or later. The height may be of another count than those of blocks
+ * (`ChainAdapter.lateHeight`).
  */
 export type Expiry = { readonly height: number } | { readonly timeMs: number };
 
@@ -222,7 +223,10 @@ export type TxStatus =
        * another amount. Staff must find out whether a new payment would pay twice.
        */
       readonly problem?: 'not_transferred' | 'short_transfer';
-      /** In the chain's own coin. */
+      /**
+       * In the chain's own coin, with rents of accounts that it made. Below 0 when rents that came
+       * back are more.
+       */
       readonly fee: bigint;
       /** No reorg that the adapter allows for can undo it. */
       readonly final: boolean;
@@ -299,6 +303,8 @@ export interface ChainTraits {
   readonly mempool: boolean;
   /** Whether a scan reads blocks that a reorg may still remove. */
   readonly reorgs: boolean;
+  /** Whether a swept address pays for its sweep, or the hot wallet does. */
+  readonly sweepFee: 'swept' | 'wallet';
   /** How a transaction that is in no block dies. */
   readonly death: {
     /** Another transaction can spend what it reserves. */
@@ -337,6 +343,12 @@ export interface ChainAdapter {
   /** Where a first scan begins: no deposit can be in this block or below. */
   readonly startHeight: number;
   head(): Promise<BlockRef>;
+  /**
+   * A transaction that expires at this height or below is not broadcast for the first time. Absent
+   * where it is the height of the newest block. A chain whose transactions expire by another count
+   * than the heights of its blocks has it.
+   */
+  lateHeight?(): Promise<number>;
   /** A cursor at a height, so that a scan begins with the first block above it. */
   start(height: number): Promise<Cursor>;
   /**

@@ -12,6 +12,7 @@ export const sandboxTraits: ChainTraits = {
   paysFromDeposits: false,
   mempool: true,
   reorgs: true,
+  sweepFee: 'swept',
   death: { conflict: true, expiry: 'none' },
   exclusive: true,
   furtherAttempts: 3,

@@ -10,6 +10,7 @@ export const stellarTraits: ChainTraits = {
   paysFromDeposits: true,
   mempool: false,
   reorgs: false,
+  sweepFee: 'swept',
   death: { conflict: true, expiry: 'time' },
   exclusive: true,
   furtherAttempts: 3,

@@ -7,6 +7,7 @@ export const tronTraits: ChainTraits = {
   paysFromDeposits: false,
   mempool: false,
   reorgs: true,
+  sweepFee: 'swept',
   death: { conflict: false, expiry: 'time' },
   exclusive: false,
   furtherAttempts: 3,

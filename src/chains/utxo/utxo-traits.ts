@@ -7,6 +7,7 @@ export const utxoTraits: ChainTraits = {
   paysFromDeposits: false,
   mempool: true,
   reorgs: true,
+  sweepFee: 'swept',
   death: { conflict: true, expiry: 'none' },
   exclusive: true,
   furtherAttempts: 3,

@@ -10,6 +10,7 @@ export const xrpTraits: ChainTraits = {
   paysFromDeposits: true,
   mempool: false,
   reorgs: false,
+  sweepFee: 'swept',
   death: { conflict: true, expiry: 'height' },
   exclusive: true,
   furtherAttempts: 3,

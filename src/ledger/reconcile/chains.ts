@@ -198,13 +198,13 @@ async function movedUnbooked(
       twice.add(attempt.payment);
       continue;
     }
-    const payer = attempt.kind === 'sweep' ? 'deposits' : 'hot';
+    const payer = attempt.kind === 'sweep' && adapter.traits.sweepFee === 'swept' ? 'deposits' : 'hot';
     if (native) add(payer, native, zero.minus(fromUnits(status.fee, native.decimals)));
     if (!status.success) continue;
     paid.add(attempt.payment);
     const asset = assets.find(({ currencies }) => currencies.has(assetName(attempt)));
-    // A sweep of the chain's own coin delivers the amount minus its stated fee.
-    const isReduced = attempt.kind === 'sweep' && asset === native;
+    // A sweep of the chain's own coin delivers the amount minus its stated fee, where it pays that.
+    const isReduced = payer === 'deposits' && asset === native;
     const amount = new Big(attempt.amount).minus(isReduced ? attempt.fee : '0');
     add(payer, asset, zero.minus(amount));
     if (attempt.kind === 'sweep') add('hot', asset, amount);

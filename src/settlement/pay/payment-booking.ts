@@ -1,18 +1,22 @@
 import { Big, fromUnits } from '../../base/money.ts';
 import type { GasCoin } from '../../chains/networks/networks.ts';
-import type { TxStatus } from '../../chains/port/chain-adapter.ts';
+import type { ChainTraits, TxStatus } from '../../chains/port/chain-adapter.ts';
 import { type Account, type Booking, type LedgerLine, line, minus } from '../../ledger/ledger.ts';
 import type { Payment } from '../rows/payment.entity.ts';
 import type { PaymentAttempt } from '../rows/payment-attempt.entity.ts';
 
 export type Mined = Extract<TxStatus, { state: 'mined' }>;
 
+interface EndOptions extends Pick<ChainTraits, 'sweepFee'> {
+  /** The partner of commission. */
+  readonly partnerId?: string | null | undefined;
+}
+
 /**
  * Builds the journal entry of a payment with a final transaction. It holds the moved amount and the
  * chain's fee, or the fee alone when the transaction failed or pays no one.
  *
  * @param gas The chain's own coin.
- * @param partnerId The partner of commission.
  * @throws Error for commission without a partner.
  */
 export function bookingOfEnd(
@@ -21,19 +25,19 @@ export function bookingOfEnd(
   { fee, success }: Mined,
   gas: GasCoin,
   at: Date,
-  partnerId: string | null = null,
+  { sweepFee, partnerId = null }: EndOptions,
 ): Booking {
   const { kind, amount, feeCharged, orderId, contract } = payment;
   const cost = fromUnits(fee, gas.decimals);
-  const payer = kind === 'sweep' ? 'deposits' : 'hot';
+  const payer = kind === 'sweep' && sweepFee === 'swept' ? 'deposits' : 'hot';
   const costLines: LedgerLine[] = [line('network_cost', gas, cost), line(payer, gas, minus(cost))];
   if (!success || kind === 'setup') {
     return { kind: 'payment_fee', reference: `${payment.id}:${attempt}`, orderId, at, lines: costLines };
   }
   const end = { reference: payment.id, orderId, at };
   if (kind === 'sweep') {
-    // A sweep of the chain's own coin pays the stated fee from its amount.
-    const moved = new Big(amount).minus(contract === null ? stated : '0');
+    // A swept address pays the stated fee from its amount, where it is of the chain's own coin.
+    const moved = new Big(amount).minus(contract === null && payer === 'deposits' ? stated : '0');
     const lines = [line('hot', payment, moved), line('deposits', payment, minus(moved)), ...costLines];
     return { ...end, kind: 'sweep', lines };
   }

@@ -73,7 +73,7 @@ export class PaymentFollower {
     if (seen.length === 0) return [];
     await this.#options.onCrashPoint('payment.observed');
     const byOutlook = Map.groupBy(seen, ({ statuses }) => outlookOf(statuses));
-    await this.#end(lease, [...(byOutlook.get('paid') ?? []), ...(byOutlook.get('failed') ?? [])]);
+    await this.#end(turn, [...(byOutlook.get('paid') ?? []), ...(byOutlook.get('failed') ?? [])]);
     const inBlock = byOutlook.get('in_block') ?? [];
     await this.#mined(lease, inBlock.filter(differsFromRow));
     const waiting: ObservedPayment[] = [];
@@ -262,9 +262,10 @@ export class PaymentFollower {
    * Ends payments of which a transaction is finally in a block, and books the outcome. When two
    * moved the amount, the second one is not booked: it stays a difference of the reconciliation.
    */
-  async #end(lease: ChainLease, all: readonly ObservedPayment[]): Promise<void> {
+  async #end({ adapter, lease }: ChainTurn, all: readonly ObservedPayment[]): Promise<void> {
     if (all.length === 0) return;
     const { clock, catalogue, commission, jobs, log, onCrashPoint, writer } = this.#options;
+    const { sweepFee } = adapter.traits;
     const ending = new Map(all.map((one) => [one.payment.id, one]));
     await writer.change(
       lease,
@@ -302,7 +303,7 @@ export class PaymentFollower {
           const gas = catalogue.gasCoin(payment.chain);
           const partnerId = months.get(payment.id)?.partnerId;
           for (const { attempt, status } of mined.filter((one) => one === paid || !one.status.success)) {
-            bookings.push(bookingOfEnd(payment, attempt, status, gas, now, partnerId));
+            bookings.push(bookingOfEnd(payment, attempt, status, gas, now, { sweepFee, partnerId }));
           }
         }
         await em.flush();

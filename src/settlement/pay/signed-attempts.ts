@@ -36,16 +36,20 @@ export function furtherAt(dead: readonly PaymentAttempt[], isExclusive: boolean,
  * dead.
  */
 export async function pastExpiry(
-  adapter: Pick<ChainAdapter, 'head'>,
+  adapter: Pick<ChainAdapter, 'head' | 'lateHeight'>,
   now: Date,
   attempts: readonly PaymentAttempt[],
 ): Promise<ReadonlySet<PaymentAttempt>> {
   const isByHeight = attempts.some(({ expiresAtHeight }) => expiresAtHeight !== null);
-  const head = isByHeight ? (await adapter.head()).height : 0;
+  const late = isByHeight ? await lateHeight(adapter) : 0;
   const hasPassed = (attempt: PaymentAttempt): boolean => {
     const expiry = expiryOf(attempt);
     if (expiry === null) return false;
-    return 'timeMs' in expiry ? now.getTime() >= expiry.timeMs : head >= expiry.height;
+    return 'timeMs' in expiry ? now.getTime() >= expiry.timeMs : late >= expiry.height;
   };
   return new Set(attempts.filter(hasPassed));
+}
+
+async function lateHeight(adapter: Pick<ChainAdapter, 'head' | 'lateHeight'>): Promise<number> {
+  return adapter.lateHeight ? adapter.lateHeight() : (await adapter.head()).height;
 }

@@ -64,6 +64,7 @@ export class ExpiringChain {
       paysFromDeposits: false,
       mempool: false,
       reorgs: true,
+      sweepFee: 'swept',
       death: { conflict: this.exclusive, expiry: this.expiry },
       exclusive: this.exclusive,
       furtherAttempts: 3,

@@ -5,6 +5,7 @@ import { stringify } from 'yaml';
 import type { NodeConfig } from '../../../src/chains/networks/network-config.ts';
 import { type Anvil, startAnvil, type TokenName } from './anvil.ts';
 import { type Litecoind, startLitecoind } from './litecoind.ts';
+import { RealSolana } from './real-solana.ts';
 import { RealStellar } from './real-stellar.ts';
 import { RealTron } from './real-tron.ts';
 import { RealXrp } from './real-xrp.ts';
@@ -18,6 +19,7 @@ export interface RealChainsOptions {
   readonly tron?: NetworkChanges;
   readonly ripple?: NetworkChanges;
   readonly stellar?: NetworkChanges;
+  readonly solana?: NetworkChanges;
 }
 
 /** What else a test chooses of its chains. */
@@ -30,12 +32,15 @@ export interface ChainsToStart {
   readonly xrp?: { now(): Date } | undefined;
   /** The clock of a Stellar. Without one there is none. */
   readonly stellar?: { now(): Date } | undefined;
+  /** The clock of a Solana. Without one there is none. */
+  readonly solana?: { now(): Date } | undefined;
 }
 
 interface Simulated {
   readonly tron: RealTron | null;
   readonly xrp: RealXrp | null;
   readonly stellar: RealStellar | null;
+  readonly solana: RealSolana | null;
 }
 
 /**
@@ -51,10 +56,11 @@ export class RealChains {
   readonly #tron: RealTron | null;
   readonly #xrp: RealXrp | null;
   readonly #stellar: RealStellar | null;
+  readonly #solana: RealSolana | null;
 
   private constructor(
     parts: Pick<RealChains, 'anvil' | 'litecoind' | 'token' | 'folder'>,
-    { tron, xrp, stellar }: Simulated,
+    { tron, xrp, stellar, solana }: Simulated,
   ) {
     this.anvil = parts.anvil;
     this.litecoind = parts.litecoind;
@@ -63,20 +69,22 @@ export class RealChains {
     this.#tron = tron;
     this.#xrp = xrp;
     this.#stellar = stellar;
+    this.#solana = solana;
   }
 
   static async start(options: RealChainsOptions = {}, toStart: ChainsToStart = {}): Promise<RealChains> {
     const folder = await mkdtemp(join(tmpdir(), 'real-chains-'));
-    const [anvil, litecoind, tron, xrp, stellar] = await Promise.all([
+    const [anvil, litecoind, tron, xrp, stellar, solana] = await Promise.all([
       startAnvil(),
       startLitecoind(),
       toStart.tron ? RealTron.start(toStart.tron) : null,
       toStart.xrp ? RealXrp.start(toStart.xrp) : null,
       toStart.stellar ? RealStellar.start(toStart.stellar) : null,
+      toStart.solana ? RealSolana.start(toStart.solana) : null,
     ]);
     const token = await anvil.deployToken(6, toStart.token ?? 'Token');
     await anvil.mine(5);
-    const chains = new RealChains({ anvil, litecoind, token, folder }, { tron, xrp, stellar });
+    const chains = new RealChains({ anvil, litecoind, token, folder }, { tron, xrp, stellar, solana });
     await chains.writeNetworks(options);
     return chains;
   }
@@ -99,13 +107,25 @@ export class RealChains {
     return this.#stellar;
   }
 
+  /** @throws Error when no Solana was asked for. */
+  get solana(): RealSolana {
+    if (this.#solana === null) throw new Error('these chains were started without a Solana');
+    return this.#solana;
+  }
+
+  get hasSolana(): boolean {
+    return this.#solana !== null;
+  }
+
   get hasStellar(): boolean {
     return this.#stellar !== null;
   }
 
   /** The nodes that are simulated, as settings name them. */
   get simulatedNodes(): readonly NodeConfig[] {
-    return [this.#tron, this.#xrp, this.#stellar].flatMap((one) => one?.nodes.map(({ config }) => config) ?? []);
+    return [this.#tron, this.#xrp, this.#stellar, this.#solana].flatMap(
+      (one) => one?.nodes.map(({ config }) => config) ?? [],
+    );
   }
 
   get hasXrp(): boolean {
@@ -126,7 +146,7 @@ export class RealChains {
   }
 
   async writeNetworks(changes: RealChainsOptions = {}): Promise<void> {
-    const { ethereum = {}, litecoin = {}, tron = {}, ripple = {}, stellar = {} } = changes;
+    const { ethereum = {}, litecoin = {}, tron = {}, ripple = {}, stellar = {}, solana = {} } = changes;
     const networks = {
       ethereum: {
         kind: 'evm',
@@ -176,6 +196,7 @@ export class RealChains {
       ...(this.#tron ? { tron: { ...this.#tron.section(), ...tron } } : {}),
       ...(this.#xrp ? { ripple: { ...this.#xrp.section(), ...ripple } } : {}),
       ...(this.#stellar ? { stellar: { ...this.#stellar.section(), ...stellar } } : {}),
+      ...(this.#solana ? { solana: { ...this.#solana.section(), ...solana } } : {}),
     };
     await writeFile(this.networksFile, stringify({ networks }));
   }
@@ -188,6 +209,7 @@ export class RealChains {
       this.#tron?.mine(blocks),
       this.#xrp?.mine(blocks),
       this.#stellar?.mine(blocks),
+      this.#solana?.mine(blocks),
     ]);
   }
 
@@ -208,6 +230,7 @@ export class RealChains {
       this.#tron?.stop(),
       this.#xrp?.stop(),
       this.#stellar?.stop(),
+      this.#solana?.stop(),
     ]);
     await rm(this.folder, { recursive: true, force: true });
   }

@@ -5,6 +5,7 @@ import { type ReconcileRow, reconcile } from '../../../src/ledger/reconcile.ts';
 import { findAnvil, randomAddress, type TokenName, withoutAnvil } from '../chains/anvil.ts';
 import { findLitecoind, withoutLitecoind } from '../chains/litecoind.ts';
 import { RealChains, type RealChainsOptions } from '../chains/real-chains.ts';
+import type { RealSolana } from '../chains/real-solana.ts';
 import type { RealStellar } from '../chains/real-stellar.ts';
 import { type RealTron, tronFinality } from '../chains/real-tron.ts';
 import type { RealXrp } from '../chains/real-xrp.ts';
@@ -16,10 +17,11 @@ import { causesOf, isAtRest, type Rows } from './orders.ts';
 import { TestSigner } from './test-signer.ts';
 
 /** The currencies of the chains of a test, as tests name them. */
-export type RealCoin = 'ETH' | 'USDT' | 'LTC' | 'TRX' | 'USDT-TRC20' | 'XRP' | 'XLM' | 'USDC-XLM';
+export type RealCoin = 'ETH' | 'USDT' | 'LTC' | 'TRX' | 'USDT-TRC20' | 'XRP' | 'XLM' | 'USDC-XLM' | SolanaCoin;
+type SolanaCoin = 'SOL' | 'USDC-SOL' | 'USDT-SOL';
 /** Chains that each gateway of a test has. */
 export type RealChain = 'ethereum' | 'litecoin';
-type AnyChain = RealChain | 'tron' | 'ripple' | 'stellar';
+type AnyChain = RealChain | 'tron' | 'ripple' | 'stellar' | 'solana';
 
 const coins = {
   ETH: { coin: 'ETH', network: 'ETH', chain: 'ethereum', decimals: 18 },
@@ -30,6 +32,9 @@ const coins = {
   XRP: { coin: 'XRP', network: 'XRP', chain: 'ripple', decimals: 6 },
   XLM: { coin: 'XLM', network: 'XLM', chain: 'stellar', decimals: 7 },
   'USDC-XLM': { coin: 'USDC', network: 'XLM', chain: 'stellar', decimals: 7 },
+  SOL: { coin: 'SOL', network: 'SOL', chain: 'solana', decimals: 9 },
+  'USDC-SOL': { coin: 'USDC', network: 'SOL', chain: 'solana', decimals: 6 },
+  'USDT-SOL': { coin: 'USDT', network: 'SOL', chain: 'solana', decimals: 6 },
 } as const satisfies Record<RealCoin, { coin: string; network: string; chain: AnyChain; decimals: number }>;
 
 /**
@@ -92,6 +97,8 @@ export interface RealGatewayOptions {
   readonly xrp?: boolean;
   /** Whether there is a Stellar too, on the same clock. Its wallet has no channels yet. */
   readonly stellar?: boolean;
+  /** Whether there is a Solana too, on the same clock. */
+  readonly solana?: boolean;
   /** Whether the hot wallets have coins; true unless given. */
   readonly isFunded?: boolean;
   readonly outside?: OutsideWorld;
@@ -144,13 +151,13 @@ export interface RealGateway extends TestGateway {
 }
 
 export async function startRealGateway(options: RealGatewayOptions = {}): Promise<RealGateway> {
-  const { clock = new TestClock(), token, tron, xrp, stellar } = options;
+  const { clock = new TestClock(), token, tron, xrp, stellar, solana } = options;
   const clockOf = (isWanted: boolean | undefined): TestClock | undefined => (isWanted ? clock : undefined);
-  const toStart = { tron: clockOf(tron), xrp: clockOf(xrp), stellar: clockOf(stellar) };
+  const toStart = { tron: clockOf(tron), xrp: clockOf(xrp), stellar: clockOf(stellar), solana: clockOf(solana) };
   const chains = await RealChains.start({}, { token, ...toStart });
   if (options.networks) await chains.writeNetworks(await options.networks(chains));
   const settings = { ...chains.environment, DATA_DIR: chains.folder, KEY_PEPPER: 'p'.repeat(32) };
-  const signer = new TestSigner(settings, clockOf(tron || xrp || stellar));
+  const signer = new TestSigner(settings, clockOf(tron || xrp || stellar || solana));
   const database = await createDatabase('empty');
   const closing = [() => chains.stop(), () => database.drop(), () => signer.stop()];
   const close = async (): Promise<void> => {
@@ -181,6 +188,7 @@ export async function startRealGateway(options: RealGatewayOptions = {}): Promis
       tron: await hotOf('tron'),
       ripple: await hotOf('ripple'),
       stellar: await hotOf('stellar'),
+      solana: await hotOf('solana'),
     };
     const { key } = await gateway.partner();
     const real = handle({ gateway, chains, clock, settlement, hot, key, databaseUrl: database.url });
@@ -198,6 +206,10 @@ export async function startRealGateway(options: RealGatewayOptions = {}): Promis
       if (chains.hasStellar) {
         chains.stellar.open(hot.stellar, (await settlement.adapters.get('stellar')?.hotWallet())?.tag ?? '');
         await real.mine('stellar');
+      }
+      if (chains.hasSolana) {
+        chains.solana.fund(hot.solana);
+        await real.mine('solana');
       }
       await real.tick();
     }
@@ -226,11 +238,13 @@ function handle(parts: Parts): Omit<RealGateway, 'signer'> {
     if (chain === 'ethereum') await chains.anvil.mine(blocks);
     else if (chain === 'litecoin') await chains.litecoind.mine(blocks);
     else if (chain === 'tron') await mineTron(chains.tron, clock, blocks);
+    else if (chain === 'solana') await mineLedgers(chains.solana, clock, blocks);
     else await mineLedgers(chain === 'ripple' ? chains.xrp : chains.stellar, clock, blocks);
   };
   const newAddress = (coin: RealCoin): Promise<string> | string => {
     if (coins[coin].chain === 'tron') return chains.tron.chain.address();
     if (coin === 'XRP') return chains.xrp.chain.newKey().address;
+    if (coins[coin].chain === 'solana') return chains.solana.chain.newKey().address;
     if (coin === 'XLM') return chains.stellar.chain.newKey().address;
     if (coin === 'USDC-XLM') return chains.stellar.holder();
     return coin === 'LTC' ? chains.litecoind.newAddress() : randomAddress();
@@ -249,6 +263,11 @@ function handle(parts: Parts): Omit<RealGateway, 'signer'> {
       const memo = order.depositTag === null ? null : BigInt(order.depositTag);
       const paid = { memo, ...(coin === 'USDC-XLM' && { asset }) };
       return Promise.resolve(chain.pay(chain.bank, order.depositAddress, units, paid));
+    }
+    if (coins[coin].chain === 'solana') {
+      const { chain } = chains.solana;
+      const mint = mintOf(chains.solana, coin);
+      return Promise.resolve(chain.pay(chain.bank, order.depositAddress, units, mint === null ? {} : { mint }));
     }
     if (coin === 'TRX') return chains.tron.chain.pay(order.depositAddress, null, units);
     if (coin === 'USDT-TRC20') return chains.tron.chain.pay(order.depositAddress, chains.tron.token, units);
@@ -371,6 +390,11 @@ function unitsOf(chains: RealChains, coin: RealCoin, address: string): Promise<b
       return Promise.resolve(chains.stellar.chain.balance(address));
     case 'USDC-XLM':
       return Promise.resolve(chains.stellar.chain.balance(address, chains.stellar.asset));
+    case 'SOL':
+      return Promise.resolve(chains.solana.chain.balance(address));
+    case 'USDC-SOL':
+    case 'USDT-SOL':
+      return Promise.resolve(chains.solana.chain.tokens(address, mintOf(chains.solana, coin) ?? ''));
     case 'TRX':
       return chains.tron.chain.balance(address);
     case 'USDT-TRC20':
@@ -385,8 +409,18 @@ async function mineTron(tron: RealTron, clock: TestClock, blocks: number): Promi
   if (aheadMs > 0) clock.advance(aheadMs);
 }
 
+/** The token of a coin on Solana; null for its own coin. */
+function mintOf({ usdc, usdt }: RealSolana, coin: RealCoin): RealSolana['usdc'] | null {
+  if (coin === 'SOL') return null;
+  return coin === 'USDC-SOL' ? usdc : usdt;
+}
+
 /** Ledgers of a simulated network. The clock is never behind them. */
-async function mineLedgers(network: RealXrp | RealStellar, clock: TestClock, ledgers: number): Promise<void> {
+async function mineLedgers(
+  network: RealXrp | RealStellar | RealSolana,
+  clock: TestClock,
+  ledgers: number,
+): Promise<void> {
   await network.mine(ledgers);
   const { aheadMs } = network;
   if (aheadMs > 0) clock.advance(aheadMs);

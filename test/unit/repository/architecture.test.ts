@@ -31,6 +31,7 @@ const layers: Record<string, readonly string[]> = {
   'chains/sandbox': ['base', 'base/db', 'chains/networks', 'chains/nodes', 'chains/port'],
   'chains/tron': ['base', 'chains', 'chains/addresses', 'chains/networks', 'chains/nodes', 'chains/port'],
   'chains/xrp': ['base', 'chains', 'chains/addresses', 'chains/networks', 'chains/nodes', 'chains/port'],
+  'chains/solana': ['base', 'chains', 'chains/addresses', 'chains/networks', 'chains/nodes', 'chains/port'],
   'chains/stellar': ['base', 'chains', 'chains/addresses', 'chains/networks', 'chains/nodes', 'chains/port'],
   'chains/utxo': ['base', 'chains', 'chains/networks', 'chains/nodes', 'chains/port'],
   'chains/families': [
@@ -40,6 +41,7 @@ const layers: Record<string, readonly string[]> = {
     'chains/evm',
     'chains/networks',
     'chains/port',
+    'chains/solana',
     'chains/stellar',
     'chains/tron',
     'chains/utxo',

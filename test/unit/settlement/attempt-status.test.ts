@@ -114,6 +114,12 @@ describe('the expiry of an attempt', () => {
     expect((await pastExpiry(head(height), new Date(0), [one])).has(one)).toBe(isPast);
   });
 
+  it('of a chain that counts expiries otherwise than blocks is compared by that count', async () => {
+    const attempts = [8, 9, 10].map((expiresAtHeight) => attempt({ expiresAtHeight }));
+    const past = await pastExpiry({ ...noHead, lateHeight: async () => 9 }, new Date(0), attempts);
+    expect(attempts.map((one) => past.has(one))).toEqual([true, true, false]);
+  });
+
   it.each([
     [999, 1_000, false],
     [1_000, 1_000, true],

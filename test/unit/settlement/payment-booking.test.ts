@@ -8,7 +8,12 @@ const usdt = { coin: 'USDT', network: 'ERC20', contract: '0xdac17f958d2ee523a220
 const coin = { coin: 'ETH', network: 'ETH', contract: null };
 
 /** The entry of a payment of 5 whose fee on its chain was 0.001, as its lines. */
-function booked(changes: Partial<Payment>, success = true, partnerId: string | null = null) {
+function booked(
+  changes: Partial<Payment>,
+  success = true,
+  partnerId: string | null = null,
+  { sweepFee = 'swept', fee = 10n ** 15n }: { sweepFee?: 'swept' | 'wallet'; fee?: bigint } = {},
+) {
   const payment = {
     id: 'p',
     kind: 'payout',
@@ -18,8 +23,11 @@ function booked(changes: Partial<Payment>, success = true, partnerId: string | n
     ...usdt,
     ...changes,
   } as Payment;
-  const mined = { state: 'mined', success, fee: 10n ** 15n } as Parameters<typeof bookingOfEnd>[2];
-  const { kind, reference, orderId, lines } = bookingOfEnd(payment, attempt, mined, eth, new Date(0), partnerId);
+  const mined = { state: 'mined', success, fee } as Parameters<typeof bookingOfEnd>[2];
+  const { kind, reference, orderId, lines } = bookingOfEnd(payment, attempt, mined, eth, new Date(0), {
+    sweepFee,
+    partnerId,
+  });
   const shown = lines
     .map(({ account, coin, amount }) => [account, coin, Number(String(amount))] as const)
     .filter(([, , amount]) => amount !== 0);
@@ -73,6 +81,23 @@ describe('the entry of a payment that is final', () => {
     expect(booked({ kind: 'sweep', orderId: null }).lines.slice(0, 2)).toEqual([
       ['hot', 'USDT', 5],
       ['deposits', 'USDT', -5],
+    ]);
+  });
+
+  it('moves a sweep whole where the hot wallet pays for it', () => {
+    const wallet = { sweepFee: 'wallet' } as const;
+    expect(booked({ kind: 'sweep', orderId: null, ...coin }, true, null, wallet).lines).toEqual([
+      ['hot', 'ETH', 5],
+      ['deposits', 'ETH', -5],
+      ...cost('hot'),
+    ]);
+    expect(booked({ kind: 'sweep', orderId: null, ...coin }, false, null, wallet).lines).toEqual(cost('hot'));
+    // Rents that came back are more than the fee.
+    expect(booked({ kind: 'sweep', orderId: null }, true, null, { ...wallet, fee: -(10n ** 15n) }).lines).toEqual([
+      ['hot', 'USDT', 5],
+      ['deposits', 'USDT', -5],
+      ['network_cost', 'ETH', -0.001],
+      ['hot', 'ETH', 0.001],
     ]);
   });
 

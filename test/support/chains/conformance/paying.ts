@@ -51,7 +51,9 @@ export function describePaying(bench: Bench): void {
         return outcomes;
       };
       expect(await bench.adapter.broadcast(tx)).toEqual({ outcome: 'accepted', code: null });
-      expect(await tenTimes()).toEqual(new Set(['known']));
+      // A node that shows nothing of what waits may take the same bytes again.
+      const again = bench.family.traits.mempool ? ['known'] : ['known', 'accepted'];
+      for (const outcome of await tenTimes()) expect(again).toContain(outcome);
       for (const blocks of [1, bench.adapter.finalityDepth]) {
         await bench.chain.mine(blocks);
         expect(await tenTimes()).toEqual(new Set(['known']));
