@@ -95,8 +95,8 @@ export class CommissionPayments {
   }
 
   /**
-   * Marks the payments that the balance of their partner does not cover, and those that it covers
-   * again. The payment worker passes over the marked ones, and so sums no balance for them.
+   * Marks the months whose payment the balance of their partner does not cover, and ends the marks
+   * of months that it covers again. The payment worker sums no balance for marked months.
    */
   async #noteUncovered(): Promise<void> {
     await sql(
