@@ -59,7 +59,11 @@ describeInBrowser('the pages of the cabinet', () => {
       const made = await app.orm.em
         .fork()
         .transactional((em) => app.commissionAddresses.request(em, { ...asked, oldIsLost: false, now: clock.now() }));
-      if (coin === 'BTC') await query('update commission_address set took_effect_at = now() where id = $1', [made.id]);
+      if (coin !== 'BTC') continue;
+      await query(
+        `begin; set local session_replication_role = replica;
+         update commission_address set took_effect_at = now() where id = '${made.id}'; commit`,
+      );
     }
     await setup.send();
   }

