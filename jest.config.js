@@ -22,6 +22,7 @@ const slow = [
   'test/integration/chains/hostile-chains.test.ts',
   'test/integration/chains/networks-program.test.ts',
   'test/integration/chains/networks.test.ts',
+  'test/integration/chains/solana-lies.test.ts',
   'test/integration/chains/stellar-lies.test.ts',
   'test/integration/chains/tron-crediting.test.ts',
   'test/integration/chains/tron-lies.test.ts',

@@ -25,6 +25,7 @@ import {
   type SignedTx,
   type SweepCost,
   type TxStatus,
+  type UsualCosts,
 } from '../port/chain-adapter.ts';
 import { balancesOf, finalBalancesOf } from './solana-balances.ts';
 import { readScanned, SolanaBlockSource } from './solana-block-source.ts';
@@ -172,6 +173,10 @@ export class SolanaAdapter implements ChainAdapter {
 
   sweepCost(intent: PaymentIntent): Promise<SweepCost> {
     return this.#nodes.ask((node) => this.#preparation.sweepCost(node, intent));
+  }
+
+  usualCosts(contract: string | null): Promise<UsualCosts> {
+    return this.#nodes.ask((node) => this.#preparation.usualCosts(node, contract));
   }
 
   /** Nodes take the same bytes again, so that they are asked first whether a block holds them. */

@@ -9,6 +9,7 @@ import {
   type PaymentIntent,
   type PreparedTx,
   type SweepCost,
+  type UsualCosts,
 } from '../port/chain-adapter.ts';
 import type { SolanaHeader } from './solana-answer.ts';
 import { associatedAccount, markerAddress, markerSeed, type SolanaToken } from './solana-keys.ts';
@@ -111,6 +112,22 @@ export class SolanaPreparation {
   async sweepCost(node: SolanaNode, intent: PaymentIntent): Promise<SweepCost> {
     const { fee } = await this.prepare(node, intent, new Map(), []);
     return { fee, perSource: fee, lacking: 0n };
+  }
+
+  /**
+   * What a payout to a new holder and a sweep cost, without an offer for computing. A sweep of a
+   * token brings back the rent of its account, which is not counted here.
+   */
+  async usualCosts(node: SolanaNode, contract: string | null): Promise<UsualCosts> {
+    const { hotWallet: wallet } = this.#options;
+    const { slot, blockhash } = await this.#ground(node);
+    const token = contract === null ? null : await tokenOf(node, contract, slot);
+    const marker = { seed: markerSeed(wallet, 0), rent: await node.rentOf(0) };
+    const action = { kind: 'payment', marker, to: wallet, token, amount: 1n } as const;
+    const tx = { wallet, blockhash, computeLimit: mostUnits, computePrice: 0n, action };
+    const signature = await node.feeOf(encodeTx(tx), slot);
+    const accountRent = token === null ? 0n : await node.rentOf(accountSize(token));
+    return { payout: signature + marker.rent + accountRent, sweep: 2n * signature };
   }
 
   /** Whether a second node knows the blockhash, and no account at the marker. */

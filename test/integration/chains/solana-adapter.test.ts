@@ -1,6 +1,7 @@
 import { solanaTraits } from '../../../src/chains/solana/solana-traits.ts';
 import { describeChainAdapter } from '../../support/chains/chain-conformance.ts';
 import type { Family } from '../../support/chains/conformance/bench.ts';
+import { describeWithVm } from '../../support/chains/solana-calls.ts';
 import { solanaSetup } from '../../support/chains/solana-setup.ts';
 
 const family: Family = {
@@ -8,4 +9,4 @@ const family: Family = {
   abilities: ['token', 'refusal', 'large amounts', 'sweeps', 'final balances'],
   counts: { tried: 30, skipped: 13 },
 };
-describeChainAdapter('Solana', family, () => solanaSetup());
+describeWithVm('on simulated servers', () => describeChainAdapter('Solana', family, () => solanaSetup()));

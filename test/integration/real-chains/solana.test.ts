@@ -1,3 +1,4 @@
+import { describeWithVm } from '../../support/chains/solana-calls.ts';
 import { paidOrders } from '../../support/gateway/paid-orders.ts';
 import {
   type RealCoin,
@@ -8,7 +9,7 @@ import {
 
 let gateway: RealGateway;
 
-withRealChains(() => {
+const declare = (): void => {
   beforeAll(async () => {
     gateway = await startRealGateway({ solana: true });
   });
@@ -122,4 +123,6 @@ withRealChains(() => {
       await expectPaid(order);
     });
   });
-});
+};
+
+withRealChains(() => describeWithVm('Solana', declare));

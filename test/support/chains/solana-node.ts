@@ -22,7 +22,7 @@ import { memo, system } from './solana-node/instructions.ts';
 import { associatedAddress, keyOf, programs, type SolanaKey, type Text58 } from './solana-node/keys.ts';
 import type { Params } from './solana-node/params.ts';
 import { type Draft, signTransaction } from './solana-node/signing.ts';
-import { emptyAccount, type SolanaOptions, SolanaSlots } from './solana-node/slots.ts';
+import { blockhashAge, emptyAccount, type SolanaOptions, SolanaSlots } from './solana-node/slots.ts';
 import { tokenAccountOf } from './solana-node/tokens.ts';
 import { decodeTransaction, idOf, type SolanaTransaction } from './solana-node/transaction.ts';
 import { View } from './solana-node/view.ts';
@@ -284,7 +284,7 @@ export class SolanaChain extends SolanaSlots {
   expire(hash: Text58): void {
     const height = this.heightOf(hash);
     if (height === null) return;
-    while (this.head.height - height <= 150) this.mine();
+    while (this.head.height - height <= blockhashAge) this.mine();
   }
 
   get #site(): Site {

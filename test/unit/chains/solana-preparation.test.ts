@@ -111,6 +111,12 @@ describe('a fee', () => {
     expect(fee).toBe(5_000n + rent + 10n);
   });
 
+  test('of usual transactions follows from the prices too', async () => {
+    const costs = (contract: string | null) => preparationOf().usualCosts(chain().node(), contract);
+    expect(await costs(null)).toEqual({ payout: 5_000n + rent, sweep: 10_000n });
+    expect(await costs(usdc.mint)).toEqual({ payout: 5_000n + rent + accountRent, sweep: 10_000n });
+  });
+
   test('above its maximum makes the payment wait', async () => {
     const exact = { feeLimits: { perTransaction: '0.00065524', perDay: '1' } };
     expect(toUnits('0.00065524', 9)).toBe(5_000n + rent);

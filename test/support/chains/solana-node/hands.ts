@@ -99,7 +99,7 @@ export type UnusualCoins = 'inner-call' | 'with-seed' | 'closed-account' | 'look
 /** How strangers bring tokens otherwise than to the associated account. */
 export type UnusualTokens = 'inner-call' | 'other-account' | 'reopened-account' | 'wrapped';
 
-/** A site to build drafts on. */
+/** What building an unusual payment needs of a network. */
 export interface Site {
   readonly payer: SolanaKey;
   readonly minimum: (space: number) => bigint;

@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 type LitesvmModule = typeof import('litesvm');
 
 /**
- * The virtual machine of Solana, or null where npm did not install its binary. The lock file holds
- * the one for Linux on x64.
+ * The virtual machine of Solana, or null where npm did not install its binary. There is one for
+ * Linux and macOS, on x64 and arm64.
  */
 export function findLitesvm(): LitesvmModule | null {
   try {

@@ -14,7 +14,7 @@ import {
 } from './params.ts';
 import { type TxError, textOf } from './results.ts';
 import { accountJson, inContext, returnDataJson } from './shown.ts';
-import type { SolanaBlock } from './slots.ts';
+import { blockhashAge, type SolanaBlock } from './slots.ts';
 import { decodeTransaction, feeOf, idOf, isSigned, Malformed, type SolanaTransaction } from './transaction.ts';
 import type { View } from './view.ts';
 
@@ -126,7 +126,9 @@ export function simulateTransaction(view: View, params: Params): unknown {
     if (!isSigned(tx)) throw signatureFailure();
   }
   const trial = trialOf(view, tx, bank, !replaces);
-  const replacementBlockhash = replaces ? { blockhash: bank.hash, lastValidBlockHeight: bank.height + 150 } : null;
+  const replacementBlockhash = replaces
+    ? { blockhash: bank.hash, lastValidBlockHeight: bank.height + blockhashAge }
+    : null;
   const fee = trial.error === 'BlockhashNotFound' ? null : feeOf(tx, view.chain.lamportsPerSignature);
   return inContext(bank, { ...trialJson(trial), accounts: accountsAfter(config, trial), fee, replacementBlockhash });
 }

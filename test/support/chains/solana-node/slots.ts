@@ -158,17 +158,17 @@ export class SolanaSlots {
   #apply(height: number): Applied[] {
     const applied: Applied[] = [];
     const ids = new Set<Text58>();
-    for (const entry of this.pool.next()) {
-      const id = idOf(entry.tx);
-      if (ids.has(id) || this.refusal(entry.tx, height - 1) !== null) {
+    for (const tx of this.pool.next()) {
+      const id = idOf(tx);
+      if (ids.has(id) || this.refusal(tx, height - 1) !== null) {
         this.pool.drop(id);
         continue;
       }
-      const outcome = this.vm.execute(entry.tx);
+      const outcome = this.vm.execute(tx);
       if (!outcome.isCharged) continue;
       this.pool.drop(id);
       ids.add(id);
-      applied.push({ tx: entry.tx, outcome });
+      applied.push({ tx, outcome });
     }
     return applied;
   }
