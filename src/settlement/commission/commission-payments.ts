@@ -7,9 +7,9 @@ import { Big, formatDecimal } from '../../base/money.ts';
 import { networkById } from '../../chains/networks/networks.ts';
 import type { LedgerAsset } from '../../ledger/ledger.ts';
 import type { CurrencyCatalogue } from '../../market/currencies/currency-catalogue.ts';
-import { isEarned } from '../pay/commission-months.ts';
 import { CommissionStatement } from '../rows/commission-statement.entity.ts';
 import { Payment } from '../rows/payment.entity.ts';
+import { isEarned } from '../rules/partner-account.ts';
 import { persistPayment } from '../rules/payments.ts';
 
 export interface CommissionPaymentsOptions {

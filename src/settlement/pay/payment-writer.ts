@@ -5,9 +5,9 @@ import { Order } from '../../orders/order.entity.ts';
 import { leavesUs, markedFailed, Payment } from '../rows/payment.entity.ts';
 import { PaymentAttempt } from '../rows/payment-attempt.entity.ts';
 import { isCovered } from '../rules/client-account.ts';
+import { isEarned, isPayableSql } from '../rules/partner-account.ts';
 import { secondsAfter } from '../rules/settling.ts';
 import { type ChainLease, guardLease } from '../turns/chain-lease.ts';
-import { isEarned, isPayableSql } from './commission-months.ts';
 import { notHeldSql } from './payout-holds.ts';
 
 /**
