@@ -1,7 +1,8 @@
 import { NodeFault } from '../nodes/node-answer.ts';
 import { type BlockRef, ChainError } from '../port/chain-adapter.ts';
-import { readHolding } from './solana-mint.ts';
+import { descending, readHolding } from './solana-mint.ts';
 import { accountsAtOnce, type SolanaNode } from './solana-node.ts';
+import { mostSources } from './solana-tx.ts';
 
 /** Questions that a node gets at once. */
 const atOnce = 20;
@@ -29,7 +30,9 @@ export async function balancesOf(
 }
 
 /**
- * Reads balances in one final block. No call names a block, but every answer names its slot.
+ * Reads what sweeps can take, in one final block. No call names a block, but every answer names its
+ * slot. Of a token only the largest accounts of an owner count, as many as one sweep takes from.
+ * Strangers can give an address any number of accounts.
  *
  * @throws ChainError when new blocks become final in each of several readings.
  */
@@ -39,7 +42,7 @@ export async function finalBalancesOf(
   contract: string | null,
 ): Promise<FinalBalances> {
   for (let look = 1; look <= maxLooks; look += 1) {
-    const { slots, amounts } = await readBalances(node, addresses, contract);
+    const { slots, amounts } = await readBalances(node, addresses, contract, mostSources);
     const [slot, ...others] = slots;
     if (slot === undefined) return { block: (await node.head()).ref, amounts };
     if (others.length === 0) return { block: (await node.header(slot)).ref, amounts };
@@ -53,7 +56,12 @@ interface Reading {
   readonly amounts: readonly bigint[];
 }
 
-async function readBalances(node: SolanaNode, addresses: readonly string[], contract: string | null): Promise<Reading> {
+async function readBalances(
+  node: SolanaNode,
+  addresses: readonly string[],
+  contract: string | null,
+  mostAccounts = Number.POSITIVE_INFINITY,
+): Promise<Reading> {
   const { height } = (await node.head()).ref;
   const slots = new Set<number>();
   const amounts: bigint[] = [];
@@ -66,7 +74,9 @@ async function readBalances(node: SolanaNode, addresses: readonly string[], cont
     return { slots, amounts };
   }
   for (let from = 0; from < addresses.length; from += atOnce) {
-    const some = addresses.slice(from, from + atOnce).map((owner) => tokensOf(node, owner, contract, height));
+    const some = addresses
+      .slice(from, from + atOnce)
+      .map((owner) => tokensOf(node, { owner, mint: contract, height, mostAccounts }));
     for (const { slot, amount } of await Promise.all(some)) {
       slots.add(slot);
       amounts.push(amount);
@@ -77,12 +87,11 @@ async function readBalances(node: SolanaNode, addresses: readonly string[], cont
 
 async function tokensOf(
   node: SolanaNode,
-  owner: string,
-  mint: string,
-  height: number,
+  { owner, mint, height, mostAccounts }: { owner: string; mint: string; height: number; mostAccounts: number },
 ): Promise<{ readonly slot: number; readonly amount: bigint }> {
   const { slot, value } = await node.tokenAccounts(owner, mint, height);
   const held = [...value.values()].map((account) => readHolding(account, mint));
   if (held.some((each) => each.owner !== owner)) throw new NodeFault('unsound_answer', 'tells accounts of others');
-  return { slot, amount: held.reduce((sum, { amount }) => sum + amount, 0n) };
+  const amounts = held.map(({ amount }) => amount).sort(descending);
+  return { slot, amount: amounts.slice(0, mostAccounts).reduce((sum, amount) => sum + amount, 0n) };
 }

@@ -68,6 +68,12 @@ export interface TokenHolding {
   readonly isUsable: boolean;
 }
 
+/** Puts the larger of two amounts first. */
+export function descending(one: bigint, other: bigint): number {
+  if (one === other) return 0;
+  return one > other ? -1 : 1;
+}
+
 /** @throws ChainError for an account that keeps another token, or none. */
 export function readHolding(account: SolanaAccount, mint: string): TokenHolding {
   const data = Buffer.from(account.data);

@@ -13,7 +13,7 @@ import {
 } from '../port/chain-adapter.ts';
 import type { SolanaHeader } from './solana-answer.ts';
 import { associatedAccount, markerAddress, markerSeed, type SolanaToken } from './solana-keys.ts';
-import { accountSize, readHolding, readMint } from './solana-mint.ts';
+import { accountSize, descending, readHolding, readMint } from './solana-mint.ts';
 import type { SolanaAccount, SolanaNode } from './solana-node.ts';
 import { isListed, type SolanaNetwork, solanaPath, solDecimals } from './solana-section.ts';
 import { blockhashLife } from './solana-status.ts';
@@ -260,9 +260,9 @@ export class SolanaPreparation {
     if (error !== null) throw trialFault(error);
     const limit = (units * unitsMargin.of) / unitsMargin.in + 1n;
     if (limit > BigInt(mostUnits)) throw refused('would_fail', 'it takes more computing than the chain allows');
-    const prices = (await node.recentPrices([least.wallet])).sort((a, b) => (a < b ? -1 : Number(a > b)));
+    const prices = (await node.recentPrices([least.wallet])).sort(descending);
     // Nine of ten offers are at or below it.
-    const computePrice = prices[Math.ceil((prices.length * 9) / 10) - 1] ?? 0n;
+    const computePrice = prices[Math.floor(prices.length / 10)] ?? 0n;
     return { ...least, computeLimit: Number(limit), computePrice };
   }
 
@@ -315,7 +315,7 @@ async function tokenOf(node: SolanaNode, mint: string, slot: number): Promise<So
   return readMint(mint, account);
 }
 
-/** The accounts from which a sweep takes its amount. Emptied ones are closed. */
+/** The accounts from which a sweep takes its amount, the largest first. Emptied ones are closed. */
 async function sourcesOf(
   node: SolanaNode,
   { owner, token, amount, slot }: { owner: string; token: SolanaToken; amount: bigint; slot: number },
@@ -323,8 +323,8 @@ async function sourcesOf(
   const { value } = await node.tokenAccounts(owner, token.mint, slot);
   const sources: TokenSource[] = [];
   let missing = amount;
-  for (const [account, state] of [...value].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const holding = readHolding(state, token.mint);
+  const held = [...value].map(([account, state]) => ({ account, ...readHolding(state, token.mint) }));
+  for (const { account, ...holding } of held.sort((a, b) => descending(a.amount, b.amount))) {
     if (holding.owner !== owner || !holding.isUsable || holding.amount === 0n || missing === 0n) continue;
     const taken = holding.amount < missing ? holding.amount : missing;
     sources.push({ account, amount: taken, isClosed: taken === holding.amount });

@@ -1,5 +1,6 @@
 import { toUnits } from '../../../src/base/money.ts';
 import { ChainError, type EarlierTx, type Held, type PaymentIntent } from '../../../src/chains/port/chain-adapter.ts';
+import { balancesOf, finalBalancesOf } from '../../../src/chains/solana/solana-balances.ts';
 import { associatedAccount, markerAddress, markerSeed, programs } from '../../../src/chains/solana/solana-keys.ts';
 import { SolanaPreparation } from '../../../src/chains/solana/solana-preparation.ts';
 import type { SolanaNetwork } from '../../../src/chains/solana/solana-section.ts';
@@ -281,6 +282,29 @@ describe('a sweep', () => {
     expect(sources.reduce((sum, { amount }) => sum + amount, 0n)).toBe(25n);
     expect(sources.filter(({ isClosed }) => isClosed)).toHaveLength(1);
     expect(await codeOf(prepare(told, { ...tokenSweep, amount: 28n }))).toBe('insufficient_funds');
+  });
+
+  test('takes at most as many accounts as a transaction holds, the largest ones', async () => {
+    const told = chain();
+    for (let amount = 1; amount <= 9; amount += 1) {
+      told.accounts.set(solanaTestKey(20 + amount).address, tokens(usdt, owner, BigInt(100 * amount)));
+    }
+    // Strangers may give an address as many accounts as they like. The rest is for the next sweep.
+    const { block, amounts } = await finalBalancesOf(told.node(), [owner], usdt.mint);
+    expect([block.height, amounts]).toEqual([105, [4_400n]]);
+    expect(await balancesOf(told.node(), [owner], usdt.mint)).toEqual([4_507n]);
+    const { payload } = await prepare(told, { ...tokenSweep, amount: 4_400n });
+    const { action } = decodePayload(payload).tx;
+    expect(action.kind === 'token_sweep' && action.sources.map(({ amount }) => amount)).toEqual([
+      900n,
+      800n,
+      700n,
+      600n,
+      500n,
+      400n,
+      300n,
+      200n,
+    ]);
   });
 
   test('of more than an address has, of two, of a stranger, or to another place', async () => {

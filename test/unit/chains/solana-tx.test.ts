@@ -43,6 +43,7 @@ import {
   decodeTx,
   encodePayload,
   encodeTx,
+  mostSources,
   openSolanaTx,
   priorityFeeOf,
   reservationOf,
@@ -345,6 +346,21 @@ test('a marker is of one payment, one number and one wallet', () => {
   expect(seeds.every((seed) => seed.length === 32)).toBe(true);
   expect(markerAddress(wallet, marker.seed)).not.toBe(markerAddress(owner, marker.seed));
   expect(() => seedAddress(wallet, 'x'.repeat(33), programs.system)).toThrow(RangeError);
+});
+
+test('the longest sweep fits into a transaction', () => {
+  const sources = Array.from({ length: mostSources }, (_, index) => ({
+    ...{ account: addressOf(50 + index), amount: 2n ** 60n, isClosed: true },
+  }));
+  const tx = { ...base, action: { kind: 'token_sweep', owner, token: usdt, sources } } as const;
+  expect(openSolanaTx(signSolanaTx(tx, [keyOf(1), keyOf(2)]).raw).tx).toEqual(tx);
+  const more = Array.from({ length: 20 }, (_, index) => ({
+    account: addressOf(70 + index),
+    amount: 1n,
+    isClosed: true,
+  }));
+  const longer = { ...tx, action: { ...tx.action, sources: more } };
+  expect(() => signSolanaTx(longer, [keyOf(1), keyOf(2)])).toThrow('at most 1232 bytes');
 });
 
 test('what a transaction reserves, moves and offers', () => {
