@@ -575,8 +575,9 @@ const leftOut: Readonly<Record<string, string>> = {
     'chains of the sandbox have one kind of payment',
   'such a deposit below the minimum of its coin': 'it belongs to no order',
   'staff assign a deposit to an order': 'only staff do this',
-  'one of two nodes alone says so (Tron, the XRP Ledger, Stellar)': 'chains of the sandbox have one node',
-  'two servers of Stellar know another recipient or sequence number': 'chains of the sandbox have one node',
+  'one of two nodes alone says so (Tron, the XRP Ledger, Stellar, Solana)': 'chains of the sandbox have one node',
+  'two servers of Stellar know another recipient or sequence number, or two nodes of Solana another marker':
+    'chains of the sandbox have one node',
   'what an expired transaction reserved is used, and the chain does not show by which transaction':
     'a sandbox is never wrong about a death',
   'other payments use all tickets of the XRP Ledger, or all channels of Stellar': 'chains of the sandbox have neither',
@@ -607,6 +608,7 @@ const leftOut: Readonly<Record<string, string>> = {
   'refunds together, commission together, the payments of one partner, or the refunds of one partner have used up their part of such a limit (`PAYOUT_SHARE_…`)':
     ofHouse,
   'a payment is above such a limit by itself': ofHouse,
+  'a payment is above such a part by itself, as the commission of a month may be': ofHouse,
   'more than 500 deposits of one order': 'an order gets at most 100 deposits in a sandbox',
   'payouts of its asset are held (the ledger differs, an account is in debit, the venue lost too much, staff stopped them)':
     ofHouse,
