@@ -192,27 +192,30 @@ describe('the link of an order', () => {
   });
 
   it('ends at once when a new one is made, when it is revoked, and when pages are switched off', async () => {
-    const order = await gateway.order();
-    const first = await gateway.pathOf(order);
+    // A separate partner: the gateway may know for seconds that pages are off.
+    const { id: partnerId, key } = await gateway.partner();
+    await gateway.partners.change(partnerId, { orderPage: true, displayName: 'Own' });
+    const order = await gateway.order({}, key);
+    const first = new URL((await details(order.id, key)).public_url).pathname;
     expect((await read(first)).status).toBe(200);
 
     const renewKey = { 'Idempotency-Key': randomUUID() };
-    const renewed = await change('POST', order.id, renewKey);
+    const renewed = await change('POST', order.id, renewKey, key);
     const second = new URL(renewed.json.public_url).pathname;
     expect([(await read(first)).status, (await read(second)).status]).toEqual([404, 200]);
-    const repeated = await change('POST', order.id, renewKey);
+    const repeated = await change('POST', order.id, renewKey, key);
     expect(repeated.headers.get('idempotent-replayed')).toBe('true');
     expect(repeated.json).toEqual(renewed.json);
 
-    await gateway.partners.change(gateway.partnerId, { orderPage: false });
+    await gateway.partners.change(partnerId, { orderPage: false });
     expect((await read(second)).status).toBe(404);
-    expect((await details(order.id)).public_url).toBeNull();
-    await gateway.partners.change(gateway.partnerId, { orderPage: true });
+    expect((await details(order.id, key)).public_url).toBeNull();
+    await gateway.partners.change(partnerId, { orderPage: true });
     expect((await read(second)).status).toBe(200);
 
-    for (const _ of ['first', 'again']) expect((await change('DELETE', order.id)).json.public_url).toBeNull();
+    for (const _ of ['first', 'again']) expect((await change('DELETE', order.id, {}, key)).json.public_url).toBeNull();
     expect((await read(second)).status).toBe(404);
-    const third = new URL((await change('POST', order.id)).json.public_url).pathname;
+    const third = new URL((await change('POST', order.id, {}, key)).json.public_url).pathname;
     expect(new Set([first, second, third]).size).toBe(3);
     expect((await read(third)).status).toBe(200);
   });
