@@ -165,8 +165,8 @@ it('members in the cabinet take none of the connections of requests', async () =
   const { taken } = await counted(() =>
     Promise.all(
       paths.flatMap((path) =>
-        // On a busy machine some are given up.
-        [1, 2, 3].map(async () => expect([200, 503]).toContain((await member.call('GET', path)).status)),
+        // On a busy machine some wait too long, for their turn or for a connection.
+        [1, 2, 3].map(async () => expect([200, 429, 503]).toContain((await member.call('GET', path)).status)),
       ),
     ),
   );
