@@ -579,6 +579,12 @@ await Promise.all(mining);
 const verdict = await judge();
 const kinds = await paymentsMade();
 const ages = agesOfSolana();
+const [delays] = await torture.rows<{ tooOld: number; latestSec: number }>(
+  `select count(*) filter (where a.raw is null)::int as "tooOld",
+          coalesce(max(extract(epoch from a.sent_at - a.prepared_at)), 0)::float as "latestSec"
+     from payment_attempt a join payment p on p.id = a.payment_id
+    where p.chain = 'solana'`,
+);
 const lateAges = ages.filter((age) => age >= (blockhashLife * 2) / 3);
 await torture.report({
   verdict,
@@ -587,7 +593,7 @@ await torture.report({
   notes: [
     `payments: ${shown(kinds)}; deposits ${sent.length}, spent twice ${vanished}`,
     `deposits on their chain: ${shown(arrivals())}`,
-    `Solana: ${ages.length} transactions sent, at blocks ${ages[Math.floor(ages.length / 2)]} (median) and ${ages.at(-1)} (latest) of the ${blockhashLife} of their blockhash`,
+    `Solana: ${ages.length} transactions sent, at blocks ${ages[Math.floor(ages.length / 2)]} (median) and ${ages.at(-1)} (latest) of the ${blockhashLife} of their blockhash, ${delays?.latestSec.toFixed(1)} s after they were prepared at most; ${delays?.tooOld} were never signed`,
   ],
   figures: { sweeps: kinds.sweep ?? 0, sent_in_last_third: lateAges.length },
 });
