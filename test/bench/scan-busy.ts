@@ -77,8 +77,8 @@ const firstIndex = 1_000_000;
 
 /**
  * Lets one worker catch up with a long chain from its first block, or follow one whose blocks come
- * at a pace, and prints how fast it is and what takes the time. Throws when it takes more requests a
- * block than it may, or misses a deposit.
+ * at a pace. Prints how fast it is and what takes the time. Throws when it takes more requests than
+ * it may, or misses a deposit.
  */
 export async function scanBusy(chain: LongChainName, options: BusyOptions): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'gateway-bench-'));

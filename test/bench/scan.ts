@@ -1,4 +1,4 @@
-// Measures the cost of scanning real chains, with many waiting orders: blocks of foreign
+// Measures the cost of scanning real chains, with many waiting orders. Either blocks of foreign
 // transactions and blocks of deposits on anvil and on litecoind, or a long chain of Tron or Solana.
 // Usage: npm run bench -- scan --help
 import { randomBytes } from 'node:crypto';

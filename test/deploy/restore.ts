@@ -93,8 +93,8 @@ async function restore(name: string, settings: Readonly<Record<string, string>>)
 }
 
 /**
- * How many addresses of Solana's pool a restored cluster has. Each must follow from the seed, so that
- * its deposits can be swept.
+ * How many addresses of Solana's pool a restored cluster has. Each must follow from the seed, so
+ * that its deposits can be swept.
  */
 async function poolOf(server: PackagedPostgres, name: string): Promise<number> {
   const seed = Buffer.from((await readFile(join(folder, 'data', 'signer-seed'), 'utf8')).trim(), 'hex');

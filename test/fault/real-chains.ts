@@ -1,6 +1,7 @@
 // Orders between an Ethereum, a Litecoin and simulated others while workers and the signer are
 // killed and the chains reorganise; then what the chains say of every recipient. Usage:
 // npm run torture -- chains --help
+import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/base/clock.ts';
 import { Big, floorTo, formatDecimal, toUnits } from '../../src/base/money.ts';
@@ -564,6 +565,17 @@ function agesOfSolana(): number[] {
   return [...agesWhenTaken.values()].sort((one, other) => one - other);
 }
 
+/** Of each worker at rest, in MiB: now, and the most since it was started. */
+const memory: string[] = [];
+async function readMemory(): Promise<void> {
+  for (const { pid } of workers) {
+    const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+    const of = (name: string): number =>
+      Math.round(Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]) / 1_024);
+    memory.push(`${of('VmRSS')} (at most ${of('VmHWM')})`);
+  }
+}
+
 const mining = chainNames.map(mine);
 await torture.run({
   orders: orderCount,
@@ -572,6 +584,7 @@ await torture.run({
   troubles: [killProcesses, stopSigner, reorganise, spendTwice, raiseFees, silenceNodes],
   afterDepositsMs,
   quietTimeoutMs,
+  atRest: readMemory,
 });
 isMining = false;
 await Promise.all(mining);
@@ -593,6 +606,7 @@ await torture.report({
   notes: [
     `payments: ${shown(kinds)}; deposits ${sent.length}, spent twice ${vanished}`,
     `deposits on their chain: ${shown(arrivals())}`,
+    `MiB of each worker: ${memory.join(', ')}`,
     `Solana: ${ages.length} transactions sent, at blocks ${ages[Math.floor(ages.length / 2)]} (median) and ${ages.at(-1)} (latest) of the ${blockhashLife} of their blockhash, ${delays?.latestSec.toFixed(1)} s after they were prepared at most; ${delays?.tooOld} were never signed`,
   ],
   figures: { sweeps: kinds.sweep ?? 0, sent_in_last_third: lateAges.length },

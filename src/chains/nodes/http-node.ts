@@ -16,8 +16,8 @@ export interface HttpNodeOptions {
   /**
    * As `numbersAsText`, but whole numbers of up to 15 digits without a sign become numbers, which
    * hold them exactly. An answer without any other number is read several times as fast. With
-   * 'whole' an answer whose other numbers are short too stays numbers, for nodes whose fractions and
-   * negative numbers are not used.
+   * 'whole' that is so too when its other numbers have up to 15 digits before the fraction. It is
+   * for nodes whose fractions and negative numbers are not used.
    */
   readonly longNumbersAsText?: boolean | 'whole';
   /**
