@@ -111,6 +111,28 @@ const declare = (): void => {
       await expectPaid(order);
     });
 
+    it.each([
+      // The last third of a blockhash's life begins 100 blocks above its own.
+      ['in time is sent', 60, 1],
+      ['in the last third is not sent, and another one is built', 101, 2],
+    ])('that a slow signer signs %s', async (_when, blocks, count) => {
+      const order = await gateway.order('LTC', 'SOL', 2);
+      await gateway.signer.stop();
+      await gateway.confirm(order);
+      for (let block = 0; block < 40 && (await attemptsOf(order.id)).length === 0; block += 1) await gateway.tick();
+      expect(await attemptsOf(order.id)).toMatchObject([{ txid: null, dead_why: null }]);
+      await gateway.mine('solana', blocks);
+      await gateway.signer.start();
+      await gateway.settle(order);
+      await expectPaid(order);
+      const attempts = await attemptsOf(order.id);
+      expect(attempts.length).toBe(count);
+      const sent = attempts.flatMap(({ txid }) => (txid === null ? [] : [chain().agesWhenTaken.get(txid)]));
+      expect(sent).toEqual([expect.any(Number)]);
+      expect(sent[0]).toBeGreaterThanOrEqual(count === 1 ? blocks : 0);
+      expect(sent[0]).toBeLessThan(100);
+    });
+
     /** Sends a payout whose newest transaction no leader takes. Returns its attempts. */
     const held = async (orderId: string, known = 0) => {
       for (let block = 0; block < 40 && (await attemptsOf(orderId)).length === known; block += 1) await gateway.tick();
