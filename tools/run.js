@@ -117,6 +117,13 @@ export const groups = {
         build: true,
         about: 'USDC to XLM, simulated servers of Stellar',
       },
+      solana: {
+        file: 'test/demo/real-chains.ts',
+        args: ['solana'],
+        env: null,
+        build: true,
+        about: 'USDC to SOL, simulated servers of Solana over its virtual machine',
+      },
       pictures: {
         node: ['tools/pictures.js'],
         env: null,

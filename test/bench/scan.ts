@@ -1,5 +1,5 @@
-// Measures the cost of scanning real chains, with many waiting orders: blocks of foreign
-// transactions and blocks of deposits on anvil and on litecoind, or a long chain of Tron.
+// Measures the cost of scanning real chains, with many waiting orders. Either blocks of foreign
+// transactions and blocks of deposits on anvil and on litecoind, or a long chain of Tron or Solana.
 // Usage: npm run bench -- scan --help
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -19,7 +19,7 @@ import { findLitecoind } from '../support/chains/litecoind.ts';
 import { wholeNumber } from '../support/command-line.ts';
 import { query } from '../support/database/database.ts';
 import { type RealChain, type RealCoin, startRealGateway } from '../support/gateway/real-gateway.ts';
-import { scanTron } from './scan-tron.ts';
+import { type LongChainName, longChains, scanBusy } from './scan-busy.ts';
 import { insertWaitingOrders } from './waiting-orders.ts';
 
 const { values } = parseArgs({
@@ -29,6 +29,7 @@ const { values } = parseArgs({
     blocks: { type: 'string' },
     'per-block': { type: 'string' },
     own: { type: 'string', default: '1' },
+    pace: { type: 'string', default: '0' },
     trace: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h' },
   },
@@ -36,33 +37,39 @@ const { values } = parseArgs({
 if (values.help) {
   process.stdout.write(`Usage: npm run bench -- scan [options]
 
-  --chain <name>   nodes for anvil and litecoind, tron for a long chain of Tron (nodes)
-  --blocks <n>     of each kind (5), and of Tron (10000)
-  --per-block <n>  payments in a block (200), and transactions of strangers in one of Tron (350)
+  --chain <name>   nodes for anvil and litecoind, tron or solana for a long chain (nodes)
+  --blocks <n>     of each kind (5), of Tron (10000), of Solana (1000)
+  --per-block <n>  payments in a block (200); transactions of strangers in one of Tron (350), of Solana (1200)
 
 Of anvil and litecoind:
   --addresses <n>  deposit addresses with a waiting order each (20000)
   --trace          internal transfers are read from traces, not from balances
 
-Of Tron:
+Of Tron and Solana:
   --own <n>        deposits in a block, each of a waiting order (1)
+
+Of Solana:
+  --pace <n>       blocks that come in a second, as tenths: 45 for 4.5; all are there from the start (0)
 
 Needs anvil and litecoind.
 `);
   process.exit(0);
 }
 if (findLitecoind() === null) throw new Error('litecoind is needed; on Debian: apt-get install litecoind');
-if (values.chain === 'tron') {
-  const { blocks = '10000', 'per-block': each = '350', own } = values;
-  const given = { blocks, each, own };
-  await scanTron({
+if (Object.hasOwn(longChains, values.chain)) {
+  const usual = { tron: ['10000', '350'], solana: ['1000', '1200'] } as const;
+  const chain = values.chain as LongChainName;
+  const { blocks = usual[chain][0], 'per-block': each = usual[chain][1], own, pace } = values;
+  const given = { blocks, each, own, pace };
+  await scanBusy(chain, {
     blocks: wholeNumber(given, 'blocks'),
     perBlock: wholeNumber(given, 'each'),
     ownPerBlock: wholeNumber(given, 'own', 0),
+    pace: wholeNumber(given, 'pace', 0) / 10,
   });
   process.exit(0);
 }
-if (values.chain !== 'nodes') throw new Error('--chain must be nodes or tron');
+if (values.chain !== 'nodes') throw new Error('--chain must be nodes, tron or solana');
 const { blocks = '5', 'per-block': each = '200', addresses } = values;
 const given = { blocks, each, addresses };
 const addressCount = wholeNumber(given, 'addresses');

@@ -1,6 +1,7 @@
 // One exchange between two real chains, on nodes, a signer and a separate gateway that leave
 // nothing behind.
-// Usage: npm run demo -- <name>, one of: evm, utxo, tron, xrp, stellar
+// Usage: npm run demo -- <name>, one of: evm, utxo, tron, xrp, stellar,
+// solana
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/base/clock.ts';
 import { toUnits } from '../../src/base/money.ts';
@@ -14,11 +15,12 @@ const help = `Usage: npm run demo -- evm [--help]    an order from ETH on an Eth
        npm run demo -- tron [--help]   an order from USDT to TRX, both on two simulated Tron nodes
        npm run demo -- xrp [--help]    an order from LTC to XRP, on two simulated servers of the XRP Ledger
        npm run demo -- stellar [--help]   an order from USDC to XLM, both on two simulated servers of Stellar
+       npm run demo -- solana [--help]   an order from USDC to SOL, both on two simulated servers of Solana
 
 Starts anvil and litecoind with chains of their own, a signer and a gateway in a temporary folder; creates an order over
 REST, pays it with a real transaction, makes blocks, tells each change until the payout, and reads the payout back from
-the other node. No node of Tron, of the XRP Ledger or of Stellar runs here: these are simulated from their documentation,
-and answer over HTTP. Needs litecoind (Debian: apt-get install litecoind). Exit code: 0 when the recipient was paid.
+the other node. No node of Tron, of the XRP Ledger, of Stellar or of Solana runs here: these are simulated from their
+documentation, and answer over HTTP. Those of Solana execute in its real virtual machine. Needs litecoind (Debian: apt-get install litecoind). Exit code: 0 when the recipient was paid.
 `;
 
 interface Direction {
@@ -136,6 +138,24 @@ const directions: Readonly<Record<string, Direction>> = {
     },
     isReady: ({ stellar }, hot) => stellar.chain.head.state.trustLine(hot, stellar.asset) !== null,
   },
+  solana: {
+    title: 'USDC to SOL, both on simulated servers of Solana',
+    order: { coin_from: 'USDC', network_from: 'SOL', coin_to: 'SOL', network_to: 'SOL', amount_from: 100 },
+    recipient: ({ solana }) => solana.chain.newKey().address,
+    pay: async ({ solana }, { address }, amount) =>
+      solana.chain.pay(solana.chain.bank, address, toUnits(amount, 6), { mint: solana.usdc }),
+    paid: async ({ solana }, recipient) => solana.chain.balance(recipient),
+    decimals: 9,
+    read: async ({ solana }, txid) => {
+      const [, second] = solana.nodes;
+      const call = { jsonrpc: '2.0', id: 1, method: 'getSignatureStatuses', params: [[txid]] };
+      const { result } = await ask<{ result: { value: { slot: number; confirmationStatus: string }[] } }>(
+        second.config.url,
+        call,
+      );
+      return result.value.map(({ slot, confirmationStatus }) => `in slot ${slot}, ${confirmationStatus}`).join();
+    },
+  },
 };
 
 /** The JSON that a server answers to a call. */
@@ -217,11 +237,14 @@ async function demo(direction: Direction, chains: RealChains): Promise<void> {
   const walletOf = (chain: string): Wallet =>
     wallets.find((row: Wallet & { chain: string }) => row.chain === chain) ?? { wallet: '' };
   const [ripple, stellar] = [walletOf('ripple'), walletOf('stellar')];
-  const [ethereum, litecoin, tron] = ['ethereum', 'litecoin', 'tron'].map((chain) => walletOf(chain).wallet);
+  const [ethereum, litecoin, tron, solana] = ['ethereum', 'litecoin', 'tron', 'solana'].map(
+    (chain) => walletOf(chain).wallet,
+  );
   await chains.fund({ ethereum: ethereum ?? '', litecoin: litecoin ?? '', tron: tron ?? '' });
   if (chains.hasXrp) chains.xrp.fund(ripple.wallet, ripple.funding_tag ?? '');
   if (chains.hasStellar) chains.stellar.open(stellar.wallet, stellar.funding_tag ?? '');
-  const funded = [ethereum, litecoin, tron, ripple.wallet, stellar.wallet].filter((wallet) => wallet);
+  if (chains.hasSolana) chains.solana.fund(solana ?? '');
+  const funded = [ethereum, litecoin, tron, ripple.wallet, stellar.wallet, solana].filter((wallet) => wallet);
   tell('the hot wallets were funded by ordinary transactions', ...funded.map(String));
 
   const mining = new AbortController();
@@ -302,7 +325,12 @@ async function main(): Promise<void> {
   }
   if (findLitecoind() === null) throw new Error('litecoind is needed; on Debian: apt-get install litecoind');
   const clockOf = (one: string): typeof systemClock | undefined => (name === one ? systemClock : undefined);
-  const toStart = { tron: clockOf('tron'), xrp: clockOf('xrp'), stellar: clockOf('stellar') };
+  const toStart = {
+    tron: clockOf('tron'),
+    xrp: clockOf('xrp'),
+    stellar: clockOf('stellar'),
+    solana: clockOf('solana'),
+  };
   const chains = await RealChains.start({}, toStart);
   try {
     await demo(direction, chains);

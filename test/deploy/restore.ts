@@ -2,9 +2,10 @@
 // backup is taken and the log is streamed to another place. The cluster dies, and is restored to
 // its last commit and to an earlier point.
 // Usage: npm run rehearse -- restore --help
-import { chmod, cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { SignerKeys } from '../../src/signer/signer-keys.ts';
 import {
   depositsSettle,
   issueKeyByCommand,
@@ -91,7 +92,27 @@ async function restore(name: string, settings: Readonly<Record<string, string>>)
   return restored;
 }
 
+/**
+ * How many addresses of Solana's pool a restored cluster has. Each must follow from the seed, so
+ * that its deposits can be swept.
+ */
+async function poolOf(server: PackagedPostgres, name: string): Promise<number> {
+  const seed = Buffer.from((await readFile(join(folder, 'data', 'signer-seed'), 'utf8')).trim(), 'hex');
+  const keys = new SignerKeys(seed);
+  const rows = await query<{ index: number; address: string }>(
+    server.url(),
+    `select index, address from deposit_address where keychain = 'solana'`,
+  );
+  for (const { index, address } of rows) {
+    if (keys.poolAddress('SOL', Number(index)) === address) continue;
+    problems.push(`${name}: ${address} is not address ${index} of the seed`);
+  }
+  if (rows.length === 0) problems.push(`${name}: there is no address of Solana`);
+  return rows.length;
+}
+
 interface Checked extends Settled {
+  readonly poolAddresses: number;
   readonly readySeconds: number;
   readonly differences: number;
 }
@@ -117,7 +138,7 @@ async function check(server: PackagedPostgres, name: string, key?: string): Prom
   if (differences !== 0) problems.push(`${name}: reconcile: ${said}`);
   say(`${name}: ${shown(settled.statuses)}; ${settled.refused.length} payments refused; ${differences} differences`);
   await gateway.end();
-  return { ...settled, readySeconds, differences };
+  return { ...settled, poolAddresses: await poolOf(server, name), readySeconds, differences };
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'gateway-restore-'));
@@ -230,6 +251,7 @@ const figures = {
   differences: last.differences,
   backup_seconds: backupSeconds.toFixed(1),
   restore_seconds: restoreSeconds.toFixed(1),
+  pool_addresses: last.poolAddresses,
   gateway_ready_seconds: last.readySeconds.toFixed(1),
   earlier_orders: kept?.count ?? Number.NaN,
   earlier_payments_for_people: back.refused.length,

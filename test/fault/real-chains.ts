@@ -1,15 +1,18 @@
 // Orders between an Ethereum, a Litecoin and simulated others while workers and the signer are
 // killed and the chains reorganise; then what the chains say of every recipient. Usage:
 // npm run torture -- chains --help
+import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/base/clock.ts';
 import { Big, floorTo, formatDecimal, toUnits } from '../../src/base/money.ts';
+import { blockhashLife } from '../../src/chains/solana/solana-status.ts';
 import { findLitecoind } from '../support/chains/litecoind.ts';
 import { RealChains } from '../support/chains/real-chains.ts';
 import {
   type RoughChain,
   RoughEthereum,
   RoughLitecoin,
+  RoughSolana,
   RoughStellar,
   RoughTron,
   RoughXrp,
@@ -20,13 +23,14 @@ import { Dice } from '../support/gateway/dice.ts';
 
 const help = `Usage: npm run torture -- chains [options]
 
-  --orders <n>         orders each way: half of all orders, in turn between two of the five chains (100)
+  --orders <n>         orders each way: half of all orders, in turn between two of the six chains (100)
   --seed <n>           seed of every choice; a random one unless given
   --kill-every-ms <n>  a worker is killed about so often, and the signer every third time; 0 for never (4000)
+  --slow-every-ms <n>  the signer stops for most of a blockhash's life about so often; 0 for never (60000)
   --keep               keep the folder with the database and the logs
 
-Starts anvil, litecoind, two nodes each of a simulated Tron, XRP Ledger and Stellar, PostgreSQL, a signer, two workers
-and an api process from dist. Needs litecoind (Debian: apt-get install litecoind). The last line holds the figures. Exit code: 0 when nothing was lost, paid twice or paid wrongly.
+Starts anvil, litecoind, two nodes each of a simulated Tron, XRP Ledger, Stellar and Solana, PostgreSQL, a signer, two
+workers and an api process from dist. Needs litecoind (Debian: apt-get install litecoind). The last line holds the figures. Exit code: 0 when nothing was lost, paid twice or paid wrongly.
 `;
 
 const {
@@ -34,13 +38,14 @@ const {
   seed,
   keep,
   'kill-every-ms': killEveryMs,
-} = readArguments(help, { orders: 100, 'kill-every-ms': 4_000 });
+  'slow-every-ms': slowEveryMs,
+} = readArguments(help, { orders: 100, 'kill-every-ms': 4_000, 'slow-every-ms': 60_000 });
 const orderCount = 2 * ordersEachWay;
 if (findLitecoind() === null) throw new Error('litecoind is needed; on Debian: apt-get install litecoind');
 
 const windowSec = 30;
 const createEveryMs = 150;
-const blockMs = { ethereum: 500, litecoin: 700, tron: 600, ripple: 1_100, stellar: 1_200 } as const;
+const blockMs = { ethereum: 500, litecoin: 700, tron: 600, ripple: 1_100, stellar: 1_200, solana: 250 } as const;
 const reorgEveryMs = 2_500;
 const feeJumpEveryMs = 15_000;
 const silenceEveryMs = 12_000;
@@ -68,7 +73,8 @@ const behaviours = {
 } as const;
 type Behaviour = keyof typeof behaviours;
 
-type ChainName = 'ethereum' | 'litecoin' | 'tron' | 'ripple' | 'stellar';
+const chainNames = ['ethereum', 'litecoin', 'tron', 'ripple', 'stellar', 'solana'] as const;
+type ChainName = (typeof chainNames)[number];
 
 /**
  * What orders are made of, as the gateway lists it. Amounts are decimal text in the coin's units.
@@ -111,7 +117,7 @@ const nodes = await RealChains.start(
     litecoin: { finality: confirmations, replace_after_sec: 10 },
     tron: { expire_after_sec: 300, fees_per_day: '1000000' },
   },
-  { tron: systemClock, xrp: systemClock, stellar: systemClock },
+  { tron: systemClock, xrp: systemClock, stellar: systemClock, solana: systemClock },
 );
 const chains: Readonly<Record<ChainName, RoughChain>> = {
   ethereum: await RoughEthereum.open(nodes.anvil, nodes.token),
@@ -119,17 +125,18 @@ const chains: Readonly<Record<ChainName, RoughChain>> = {
   tron: new RoughTron(nodes.tron.chain),
   ripple: new RoughXrp(nodes.xrp),
   stellar: new RoughStellar(nodes.stellar),
+  solana: new RoughSolana(nodes.solana),
 };
 type Fault = 429 | 503 | 'half';
 /** Chains of two nodes each, with how one of them is silenced and all are healed. */
-const twins = [nodes.tron, nodes.xrp, nodes.stellar].map((chain) => ({
+const twins = [nodes.tron, nodes.xrp, nodes.stellar, nodes.solana].map((chain) => ({
   silence: (index: number, transport: Fault) => {
     const node = chain.nodes[index];
     if (node) node.faults = { transport };
   },
   heal: () => chain.heal(),
 }));
-const counts = { kills: 0, signer_kills: 0, reorgs: 0 };
+const counts = { kills: 0, signer_kills: 0, signer_stops: 0, reorgs: 0 };
 const torture = await Torture.open<Made>({
   name: 'chains',
   seed,
@@ -160,6 +167,7 @@ const hot = await torture.prepare(async ({ settlement }) => {
     tron: await walletOf('tron'),
     ripple: await walletOf('ripple'),
     stellar: await walletOf('stellar'),
+    solana: await walletOf('solana'),
     tags: { ripple: await tagOf('ripple'), stellar: await tagOf('stellar') },
   };
 });
@@ -184,7 +192,19 @@ const tronCoin = await assetOf('TRX', 'TRX', 'tron');
 const tronToken = { ...(await assetOf('USDT', 'TRC20', 'tron')), contract: nodes.tron.token };
 const xrp = await assetOf('XRP', 'XRP', 'ripple');
 const lumens = await assetOf('XLM', 'XLM', 'stellar');
-const assets = [ether, token, litecoin, tronCoin, tronToken, xrp, lumens] as const;
+const sol = await assetOf('SOL', 'SOL', 'solana');
+const solanaTokens = await Promise.all(
+  (
+    [
+      ['USDC', nodes.solana.usdc],
+      ['USDT', nodes.solana.usdt],
+    ] as const
+  ).map(async ([coin, { address }]) => ({
+    ...(await assetOf(coin, 'SOL', 'solana')),
+    contract: address,
+  })),
+);
+const assets = [ether, token, litecoin, tronCoin, tronToken, xrp, lumens, sol, ...solanaTokens] as const;
 /** What orders exchange, in turn. No pair has one coin on both sides. */
 const routes: readonly (readonly [from: readonly Asset[], to: readonly Asset[]])[] = [
   [[ether, token], [litecoin]],
@@ -200,11 +220,15 @@ const routes: readonly (readonly [from: readonly Asset[], to: readonly Asset[]])
     [ether, token],
     [xrp, lumens],
   ],
+  [[sol, ...solanaTokens], [litecoin]],
+  [[litecoin], [sol, ...solanaTokens]],
+  [[lumens], [sol]],
 ];
 
 await nodes.fund(hot);
 nodes.xrp.fund(hot.ripple, hot.tags.ripple);
 nodes.stellar.open(hot.stellar, hot.tags.stellar);
+nodes.solana.fund(hot.solana);
 // This many payments can be made between two blocks.
 for (let output = 0; output < 15; output += 1) await nodes.litecoind.pay(hot.litecoin, 20n * 10n ** 8n);
 for (let block = 0; block < 5; block += 1) await nodes.mine();
@@ -301,6 +325,7 @@ function payLater(
 
 let vanished = 0;
 let isMining = true;
+let isSignerStopped = false;
 
 async function killProcesses(): Promise<void> {
   if (killEveryMs === 0) return;
@@ -308,7 +333,7 @@ async function killProcesses(): Promise<void> {
   let turn = 0;
   await torture.often(killEveryMs, dice, async () => {
     turn += 1;
-    if (turn % 3 === 0) {
+    if (turn % 3 === 0 && !isSignerStopped) {
       await signer.end('SIGKILL');
       counts.signer_kills += 1;
       // Some time without a signer.
@@ -326,10 +351,27 @@ async function killProcesses(): Promise<void> {
   });
 }
 
+/**
+ * The signer answers nothing for most of the life of a blockhash, so that what was prepared before
+ * it is too old after it.
+ */
+async function stopSigner(): Promise<void> {
+  if (slowEveryMs === 0) return;
+  const dice = new Dice(seed + 6);
+  await torture.often(slowEveryMs, dice, async () => {
+    isSignerStopped = true;
+    signer.signal('SIGSTOP');
+    counts.signer_stops += 1;
+    await sleep(blockMs.solana * blockhashLife * dice.between(0.6, 1));
+    signer.signal('SIGCONT');
+    isSignerStopped = false;
+  });
+}
+
 async function reorganise(): Promise<void> {
   const dice = new Dice(seed + 2);
   await torture.often(reorgEveryMs, dice, async () => {
-    const name = dice.pick(['ethereum', 'litecoin', 'tron', 'ripple', 'stellar'] as const);
+    const name = dice.pick(chainNames);
     const depth = dice.chance(0.5) ? 1 : maxReorg;
     // What the hot wallet sent may be gone from the node, so that it must be sent again.
     const forgets = name !== 'litecoin' && dice.chance(0.4) ? hot[name] : null;
@@ -499,10 +541,9 @@ function compare({ what, asset, address, units }: Due, has: bigint, { lost, paid
 
 /** How many deposits of each chain are there, of how many. */
 function arrivals(): Record<string, string> {
-  const names = Object.keys(chains) as ChainName[];
   const of = (deposits: readonly Sent[], name: ChainName): number =>
     deposits.filter(({ asset }) => asset.chain === name).length;
-  return Object.fromEntries(names.map((name) => [name, `${of(arrived, name)} of ${of(sent, name)}`]));
+  return Object.fromEntries(chainNames.map((name) => [name, `${of(arrived, name)} of ${of(sent, name)}`]));
 }
 
 /**
@@ -518,20 +559,46 @@ async function paymentsMade(): Promise<Record<string, number>> {
   return Object.fromEntries(made.map(({ name, count }) => [name, count]));
 }
 
-const mining = (Object.keys(chains) as ChainName[]).map(mine);
+/** How much of a blockhash's life was over when servers of Solana took our payments, in blocks. */
+function agesOfSolana(): number[] {
+  const { agesWhenTaken } = nodes.solana.chain;
+  return [...agesWhenTaken.values()].sort((one, other) => one - other);
+}
+
+/** Of each worker at rest, in MiB: now, and the most since it was started. */
+const memory: string[] = [];
+async function readMemory(): Promise<void> {
+  for (const { pid } of workers) {
+    const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+    const of = (name: string): number =>
+      Math.round(Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]) / 1_024);
+    memory.push(`${of('VmRSS')} (at most ${of('VmHWM')})`);
+  }
+}
+
+const mining = chainNames.map(mine);
 await torture.run({
   orders: orderCount,
   createEveryMs,
   createOrder,
-  troubles: [killProcesses, reorganise, spendTwice, raiseFees, silenceNodes],
+  troubles: [killProcesses, stopSigner, reorganise, spendTwice, raiseFees, silenceNodes],
   afterDepositsMs,
   quietTimeoutMs,
+  atRest: readMemory,
 });
 isMining = false;
 await Promise.all(mining);
 
 const verdict = await judge();
 const kinds = await paymentsMade();
+const ages = agesOfSolana();
+const [delays] = await torture.rows<{ tooOld: number; latestSec: number }>(
+  `select count(*) filter (where a.raw is null)::int as "tooOld",
+          coalesce(max(extract(epoch from a.sent_at - a.prepared_at)), 0)::float as "latestSec"
+     from payment_attempt a join payment p on p.id = a.payment_id
+    where p.chain = 'solana'`,
+);
+const lateAges = ages.filter((age) => age >= (blockhashLife * 2) / 3);
 await torture.report({
   verdict,
   statuses: ['completed', 'refunded', 'expired', 'failed'],
@@ -539,8 +606,10 @@ await torture.report({
   notes: [
     `payments: ${shown(kinds)}; deposits ${sent.length}, spent twice ${vanished}`,
     `deposits on their chain: ${shown(arrivals())}`,
+    `MiB of each worker: ${memory.join(', ')}`,
+    `Solana: ${ages.length} transactions sent, at blocks ${ages[Math.floor(ages.length / 2)]} (median) and ${ages.at(-1)} (latest) of the ${blockhashLife} of their blockhash, ${delays?.latestSec.toFixed(1)} s after they were prepared at most; ${delays?.tooOld} were never signed`,
   ],
-  figures: { sweeps: kinds.sweep ?? 0 },
+  figures: { sweeps: kinds.sweep ?? 0, sent_in_last_third: lateAges.length },
 });
 await nodes.stop();
 await torture.end();

@@ -24,6 +24,6 @@ export async function fuzzChains(): Promise<number> {
     env: { ...environment, CHAIN_FUZZ_RUNS: String(runs), CHAIN_FUZZ_SEED: String(seed) },
   });
   const [code] = await once(child, 'exit');
-  process.stdout.write(`fuzz: chains=${3 * runs} seed=${seed} ${code === 0 ? 'faults=0' : 'with faults'}\n`);
+  process.stdout.write(`fuzz: chains=${4 * runs} seed=${seed} ${code === 0 ? 'faults=0' : 'with faults'}\n`);
   return code === 0 ? 0 : 1;
 }

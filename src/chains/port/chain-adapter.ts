@@ -224,6 +224,12 @@ export type TxStatus =
        */
       readonly problem?: 'not_transferred' | 'short_transfer';
       /**
+       * True when it failed because another transaction used what it reserves, and nodes of two
+       * operators say so. A further attempt with another reservation is safe if no other attempt
+       * reserved the same.
+       */
+      readonly lost?: boolean;
+      /**
        * In the chain's own coin, with rents of accounts that it made. Below 0 when rents that came
        * back are more.
        */

@@ -80,7 +80,7 @@ export class SolanaAdapter implements ChainAdapter {
     this.#mints = new Set(tokens.values());
     this.#nodes = new Nodes({
       chain,
-      nodes: nodes.map((node) => new SolanaNode(new JsonRpcNode(node, { ...rpc, longNumbersAsText: true }))),
+      nodes: nodes.map((node) => new SolanaNode(new JsonRpcNode(node, { ...rpc, longNumbersAsText: 'whole' }))),
       verify: async (node) => {
         const fault = chainFault(await node.genesis(), network);
         if (fault !== null) throw new NodeFault('wrong_chain', fault);

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { asList, asObject, printable, unsound } from '../nodes/node-answer.ts';
 import type { BlockRef } from '../port/chain-adapter.ts';
 import { isSolanaKey } from './solana-keys.ts';
@@ -18,6 +19,8 @@ export interface SolanaBlock extends SolanaHeader {
 export interface SolanaBlockTx {
   readonly txid: string;
   readonly hasFailed: boolean;
+  /** It failed because the account that its first instruction makes was there already. */
+  readonly wasMade: boolean;
   /** In lamports, as all balances of coins. The first account paid it. */
   readonly fee: bigint;
   readonly accounts: readonly string[];
@@ -79,6 +82,14 @@ export function hasError(err: unknown): boolean {
   return err !== null;
 }
 
+/**
+ * Whether the first instruction failed with error 0, which the system program gives for an account
+ * that is there already. https://docs.rs/solana-system-interface
+ */
+function isMadeError(err: unknown): boolean {
+  return isDeepStrictEqual(err, { InstructionError: [0, { Custom: 0 }] });
+}
+
 /** An error of a transaction in one line, for people. */
 export function errorText(err: unknown): string {
   return printable(typeof err === 'string' ? err : (JSON.stringify(err) ?? ''), 200);
@@ -117,6 +128,7 @@ function readBlockTx(answer: unknown): SolanaBlockTx {
   const tx = {
     txid: asTxid(asList(signatures, 'signatures')[0]),
     hasFailed: hasError(result.err),
+    wasMade: isMadeError(result.err),
     fee: asUint64(result.fee, 'fee of a transaction'),
     accounts,
     before: readBalances(result.preBalances),

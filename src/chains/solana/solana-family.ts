@@ -38,7 +38,7 @@ export const solanaFamily: ChainFamily<SolanaNetwork> = {
     ]);
     return askEachNode(
       network.nodes,
-      (node, limits) => new SolanaNode(new JsonRpcNode(node, { ...limits, longNumbersAsText: true })),
+      (node, limits) => new SolanaNode(new JsonRpcNode(node, { ...limits, longNumbersAsText: 'whole' })),
       (node, notes) => solanaFacts(node, network, coins, notes),
     );
   },

@@ -51,9 +51,17 @@ export function sentTx({ txid, expiresAt }: SignedTx, tx: SolanaTx): SentTx {
  */
 export async function solanaStatus(node: SolanaNode, sent: SentTx, { askSecond }: StatusOptions): Promise<TxStatus> {
   const status = await statusOn(node, sent);
-  if (askSecond === null || (status.state !== 'mined' && status.state !== 'dead')) return status;
+  if (status.state !== 'mined' && status.state !== 'dead') return status;
+  // What one node alone says is no reason to pay in another way.
+  if (askSecond === null) return withoutLoss(status);
   const second = await askSecond((other) => statusOn(other, sent));
   return { ...status, final: second !== null && isDeepStrictEqual(essenceOf(status), essenceOf(second)) };
+}
+
+function withoutLoss(status: TxStatus): TxStatus {
+  if (status.state !== 'mined') return status;
+  const { lost: _ofOneNode, ...others } = status;
+  return others;
 }
 
 /** What two nodes must agree on. Their newest blocks may differ. */
@@ -108,6 +116,7 @@ async function minedStatus(
     height: slot,
     confirmations: Math.max(1, head.ref.height - slot + 1),
     success: !found.hasFailed && problem === null,
+    ...(tx.action.kind === 'payment' && found.wasMade && { lost: true }),
     ...(problem !== null && { problem }),
     fee: costOf(found, tx),
     final: true,

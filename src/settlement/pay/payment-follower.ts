@@ -73,7 +73,10 @@ export class PaymentFollower {
     if (seen.length === 0) return [];
     await this.#options.onCrashPoint('payment.observed');
     const byOutlook = Map.groupBy(seen, ({ statuses }) => outlookOf(statuses));
-    await this.#end(turn, [...(byOutlook.get('paid') ?? []), ...(byOutlook.get('failed') ?? [])]);
+    const failed = byOutlook.get('failed') ?? [];
+    const lost = await this.#lostOf(adapter, failed);
+    await this.#end(turn, [...(byOutlook.get('paid') ?? []), ...failed.filter((one) => !lost.includes(one))]);
+    for (const one of lost) await this.#lost(turn, one);
     const inBlock = byOutlook.get('in_block') ?? [];
     await this.#mined(lease, inBlock.filter(differsFromRow));
     const waiting: ObservedPayment[] = [];
@@ -315,6 +318,56 @@ export class PaymentFollower {
       true,
     );
     await onCrashPoint('payment.confirmed');
+  }
+
+  /**
+   * Selects the payments that may go on although an attempt is finally in a block and failed: what
+   * it reserved was used by a stranger. If an earlier attempt, which counts as dead, reserved the
+   * same, it may have used it, and people decide.
+   */
+  async #lostOf(
+    { traits }: Pick<ChainAdapter, 'traits'>,
+    failed: readonly ObservedPayment[],
+  ): Promise<readonly ObservedPayment[]> {
+    const lost = failed.filter(
+      ({ payment, statuses }) =>
+        payment.attempt < traits.furtherAttempts && statuses.every((one) => isMined(one) && one.status.lost === true),
+    );
+    if (lost.length === 0) return [];
+    const earlier = await this.#options.earlier.read(lost.map(({ payment }) => payment));
+    return lost.filter(({ payment, statuses }) => {
+      const mined = statuses.filter(isMined);
+      return !(earlier.get(payment.id) ?? []).some((attempt) => isExcluded(attempt, mined));
+    });
+  }
+
+  /** Books the fee of attempts that lost what they reserved, and has another attempt built. */
+  async #lost({ adapter, lease }: ChainTurn, { payment, statuses }: ObservedPayment): Promise<void> {
+    const { clock, catalogue, log, writer } = this.#options;
+    const { exclusive, sweepFee } = adapter.traits;
+    log.error({ event: 'payment_lost', payment_id: payment.id }, 'a stranger used what a payment reserved');
+    await writer.change(
+      lease,
+      [payment],
+      async (em, changing) => {
+        const now = clock.now();
+        const gas = catalogue.gasCoin(payment.chain);
+        const mined = statuses.filter(isMined);
+        for (const { payment: row, alive } of changing) {
+          await storeStatuses(em, alive, mined);
+          for (const one of alive) Object.assign(one, { deadAt: now, deadWhy: 'failed' });
+          noteProblem(row, 'conflict', now);
+          Object.assign(row, { state: 'ready', nextActionAt: now });
+        }
+        await em.flush();
+        await releaseAfterDeath(em, payment, exclusive, now);
+        await bookAll(
+          em,
+          mined.map(({ attempt, status }) => bookingOfEnd(payment, attempt, status, gas, now, { sweepFee })),
+        );
+      },
+      true,
+    );
   }
 
   /** Records that no living transaction of a payment can confirm, while a reorg may undo that. */

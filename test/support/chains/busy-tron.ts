@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { tronAddress } from '../../../src/chains/addresses/tron.ts';
 import { listen } from '../http/local-server.ts';
 import type { MinedTransaction, TronBlock } from './tron-node/blocks.ts';
@@ -11,13 +11,15 @@ import { encodeMessage } from './tron-node/protobuf.ts';
 import { decodeTransaction, encodeMined, encodeRaw, type TronCall } from './tron-node/transaction.ts';
 
 /** How long a busy chain is, and what its blocks hold. */
-export interface BusyTronOptions {
+export interface BusyOptions {
   /** Blocks above the first one. */
   readonly blocks: number;
-  /** Transactions of strangers in a block: more than half send coins, and a sixth send USDT. */
+  /** Transactions of strangers in a block. */
   readonly perBlock: number;
-  /** Payments of 100 TRX in a block to addresses of `ownAddress`. */
+  /** Payments in a block to addresses of ours. */
   readonly ownPerBlock: number;
+  /** Blocks that come in a second; 0 when all are there from the start. */
+  readonly pace?: number;
 }
 
 /** The contract that plays USDT, as 42 digits. */
@@ -42,9 +44,9 @@ export function ownAddress(number: number): string {
 }
 
 /** A node that answers, and counts its requests. */
-export interface BusyTron {
+export interface BusyNode {
   readonly url: string;
-  /** Id of block 0. */
+  /** Id of block 0, or its hash. */
   readonly genesis: string;
   /** Requests since the last call: for one of the heads, and all others. */
   takeCounts(): RequestCounts;
@@ -53,6 +55,8 @@ export interface BusyTron {
 export interface RequestCounts {
   readonly polls: number;
   readonly others: number;
+  /** Of all answers. */
+  readonly bytes: number;
 }
 
 /** Transactions with their texts, and the hashes under the root of a block. */
@@ -64,10 +68,10 @@ interface Filling {
 
 /**
  * Serves a long chain of full blocks over HTTP, which were never executed: their ids, roots and
- * results fit, and nothing else. The transactions of strangers repeat, because that many do not fit
- * into memory.
+ * results fit, and nothing else. More than half of the transactions of strangers send coins, and a
+ * sixth sends USDT. They repeat, because that many do not fit into memory.
  */
-export async function serveBusyTron(options: BusyTronOptions): Promise<BusyTron & { readonly server: Server }> {
+export async function serveBusyTron(options: BusyOptions): Promise<BusyNode> {
   const fillings = Array.from({ length: Math.min(kinds, options.blocks) }, (_, kind) => filling(kind, options));
   const contents = (height: number): Filling => {
     const strangers = fillings[height % fillings.length];
@@ -82,7 +86,7 @@ export async function serveBusyTron(options: BusyTronOptions): Promise<BusyTron 
     };
   };
   const headers = headersOf(options.blocks, (height) => contents(height).leaves);
-  let counts = { polls: 0, others: 0 };
+  let counts = { polls: 0, others: 0, bytes: 0 };
   const headerText = (height: number): string => {
     const header = headers[height];
     return header ? stringify(blockJson(emptyBlock(header), false)) : '{}';
@@ -112,18 +116,19 @@ export async function serveBusyTron(options: BusyTronOptions): Promise<BusyTron 
     const isPoll = path.endsWith('/getblock') && body.id_or_num === undefined;
     counts[isPoll ? 'polls' : 'others'] += 1;
     response.setHeader('Content-Type', 'application/json');
-    response.end(answer(path, body));
+    const answered = answer(path, body);
+    counts.bytes += answered.length;
+    response.end(answered);
   });
   const url = `http://127.0.0.1:${await listen(server)}`;
   const [first] = headers;
   if (!first) throw new Error('a chain has a first block');
   return {
     url,
-    server,
     genesis: blockId(first),
     takeCounts: () => {
       const taken = counts;
-      counts = { polls: 0, others: 0 };
+      counts = { polls: 0, others: 0, bytes: 0 };
       return taken;
     },
   };
@@ -154,7 +159,7 @@ function emptyBlock(header: Header): TronBlock {
   return { header, id: blockId(header), signature, transactions: [], ledger: new Ledger(), vmHeight: 0 };
 }
 
-function filling(kind: number, { perBlock }: BusyTronOptions): Filling {
+function filling(kind: number, { perBlock }: BusyOptions): Filling {
   return together(Array.from({ length: perBlock }, (_, index) => stranger(kind * perBlock + index)));
 }
 

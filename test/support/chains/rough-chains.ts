@@ -7,8 +7,11 @@ import { parseCoins } from '../../../src/chains/utxo/utxo-amount.ts';
 import type { Dice } from '../gateway/dice.ts';
 import type { Anvil } from './anvil.ts';
 import { type Litecoind, NoRival } from './litecoind.ts';
+import type { RealSolana } from './real-solana.ts';
 import type { RealStellar } from './real-stellar.ts';
 import type { RealXrp } from './real-xrp.ts';
+import { keyOf } from './solana-node/keys.ts';
+import { idOf } from './solana-node/transaction.ts';
 import { toBase58, toHexAddress } from './tron-node/crypto.ts';
 import type { TronChain } from './tron-node.ts';
 
@@ -344,5 +347,56 @@ export class RoughStellar implements RoughChain {
 
   async balances(addresses: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
     return new Map(addresses.map((address) => [address, this.#network.chain.balance(address)]));
+  }
+}
+
+/** Every so many blocks follow a slot without one. */
+const skipEvery = 4;
+
+/**
+ * A simulated Solana. Nothing is taken back: its leaders forget what waits for a block instead,
+ * which then expires unless it is sent again.
+ */
+export class RoughSolana implements RoughChain {
+  readonly #network: RealSolana;
+
+  constructor(network: RealSolana) {
+    this.#network = network;
+  }
+
+  newAddress(dice: Dice): string {
+    return keyOf(Buffer.from(dice.bytes(32)).toString('hex')).address;
+  }
+
+  async pay(to: string, amount: bigint, contract: string | null): Promise<string> {
+    const { chain, usdc, usdt } = this.#network;
+    const mint = [usdc, usdt].find(({ address }) => address === contract);
+    return chain.pay(chain.bank, to, amount, mint ? { mint } : {});
+  }
+
+  async mine(): Promise<void> {
+    const { chain } = this.#network;
+    const now = Date.now();
+    if (now > chain.head.timeMs + 1_000) chain.setTime(now);
+    if (chain.head.height % skipEvery === 0) chain.skip();
+    chain.mine();
+  }
+
+  async reorganise({ doubleSpends = null, forgets = null }: Reorganisation): Promise<boolean> {
+    const { pool } = this.#network.chain;
+    const forgotten = pool.waiting.filter((tx) => tx.keys[0] === forgets || idOf(tx) === doubleSpends);
+    for (const tx of forgotten) pool.drop(idOf(tx));
+    return forgotten.some((tx) => idOf(tx) === doubleSpends);
+  }
+
+  async isMined(txid: string): Promise<boolean> {
+    return this.#network.chain.find(txid)?.applied.outcome.error === null;
+  }
+
+  async balances(addresses: readonly string[], contract: string | null): Promise<ReadonlyMap<string, bigint>> {
+    const { chain } = this.#network;
+    const of = (address: string): bigint =>
+      contract === null ? chain.balance(address) : chain.tokens(address, contract);
+    return new Map(addresses.map((address) => [address, of(address)]));
   }
 }

@@ -114,6 +114,17 @@ describe('HttpNode', () => {
     expect(await node({}, { longNumbersAsText: true }).post('x', {})).toEqual(expected);
   });
 
+  it.each([
+    ['{"a":999999999999999,"b":1.25}', { a: 999_999_999_999_999, b: 1.25 }],
+    ['{"a":18446744073709551615,"b":[1]}', { a: '18446744073709551615', b: [1] }],
+    ['{"a":1,"b":[7, 9007199254740993]}', { a: 1, b: [7, '9007199254740993'] }],
+    ['{"a":-9007199254740993}', { a: '-9007199254740993' }],
+    ['12345678901234567', '12345678901234567'],
+  ])('keeps only long numbers as text where fractions are not used: %s', async (text, expected) => {
+    answer = { status: 200, text };
+    expect(await node({}, { longNumbersAsText: 'whole' }).post('x', {})).toEqual(expected);
+  });
+
   it('tells people the beginning of a sentence that is no JSON', async () => {
     answer = { status: 200, text: 'this API is closed because this node\nis a lite fullnode' };
     const told = `the node at ${origin} answered HTTP 200 and no JSON`;

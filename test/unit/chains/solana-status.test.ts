@@ -205,6 +205,26 @@ describe('a transaction in a final block', () => {
     expect(await statusOn(one, payment, other)).toMatchObject({ state: 'mined', final: false });
   });
 
+  test('has lost its marker only when two nodes say that it was there already', async () => {
+    const failed = (action: SolanaAction, err: unknown) =>
+      mine(chain(1), action, { coins: { [wallet]: [10_000_000, 9_995_000] }, err });
+    const atMarker = { InstructionError: [0, { Custom: 0 }] };
+    const lost = { ...mined, fee: 5_000n, success: false, lost: true };
+    expect(await statusOn(failed(payment, atMarker), payment, failed(payment, atMarker))).toMatchObject(lost);
+    expect(await statusOn(failed(payment, atMarker))).not.toHaveProperty('lost');
+    expect(await statusOn(failed(payment, atMarker), payment, chain(1))).toMatchObject({ final: false });
+    for (const err of [
+      { InstructionError: [3, { Custom: 0 }] },
+      { InstructionError: [0, { Custom: 1 }] },
+      'AccountInUse',
+    ]) {
+      expect(await statusOn(failed(payment, err), payment, failed(payment, err))).not.toHaveProperty('lost');
+    }
+    expect(await statusOn(failed(coinSweep, atMarker), coinSweep, failed(coinSweep, atMarker))).not.toHaveProperty(
+      'lost',
+    );
+  });
+
   test('that the block does not hold is a fault of the node', async () => {
     const told = mine(chain(1), payment, {});
     told.blocks.set(4_000, { parentSlot: 3_999, blockHeight: 900 });

@@ -98,7 +98,7 @@ export function sendTransaction(view: View, params: Params): unknown {
   const config = configAt(params, 1);
   const tx = readTransaction(params, config);
   const { send } = view.faults;
-  if (send?.reaches) view.chain.pool.add(tx);
+  if (send?.reaches) view.chain.take(tx);
   if (send?.error !== undefined) throw new RpcError(send.error, `simulated: ${send.error}`);
   if (config.skipPreflight !== true) {
     const commitment = commitmentOf({ commitment: config.preflightCommitment ?? undefined });
@@ -111,7 +111,7 @@ export function sendTransaction(view: View, params: Params): unknown {
       throw new RpcError('preflightFailure', message, trialJson(trial));
     }
   }
-  if (send?.reaches !== false) view.chain.pool.add(tx);
+  if (send?.reaches !== false) view.chain.take(tx);
   return send?.id ?? idOf(tx);
 }
 

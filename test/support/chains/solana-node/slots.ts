@@ -47,6 +47,8 @@ export class SolanaSlots {
   readonly bank: SolanaKey;
   readonly vm = new Vm();
   readonly pool = new Pool();
+  /** Blocks above the one of its blockhash when a server last took a transaction, by its id. */
+  readonly agesWhenTaken = new Map<Text58, number>();
   readonly blocks: SolanaBlock[] = [];
   readonly lamportsPerSignature = lamportsPerSignature;
   /** How many of the newest blocks are not final yet. */
@@ -112,6 +114,13 @@ export class SolanaSlots {
   skip(slots = 1): void {
     this.#nextSlot += slots;
     this.#nextTime += slots * this.#slotMs;
+  }
+
+  /** A server gives a transaction to the leaders. */
+  take(tx: SolanaTransaction): void {
+    const height = this.heightOf(tx.blockhash);
+    if (height !== null) this.agesWhenTaken.set(idOf(tx), this.head.height - height);
+    this.pool.add(tx);
   }
 
   /** Sets the time of the next block. @throws Error before the newest one. */
