@@ -12,6 +12,7 @@ import { assetName, monthName, monthState } from '../commission-words.ts';
 import { Allowed, useMay } from '../session.tsx';
 import { OrderLink, Transaction } from '../shared.tsx';
 import { type WholeCommission, wholeCommission } from '../whole-commission.ts';
+import './commission.css';
 
 type Statement = PartnerSchemas['Statement'];
 

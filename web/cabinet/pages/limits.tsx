@@ -5,6 +5,7 @@ import { Badge, Card, Meter, Notice } from '../../ui/parts.tsx';
 import { query, type Schemas } from '../api.ts';
 import { type LimitGroup, type LimitRow, limitGroups } from '../limits.ts';
 import { Allowed } from '../session.tsx';
+import './limits.css';
 
 /** Every limit of the partner, and how much of it is used now. */
 export function Limits(): ReactNode {

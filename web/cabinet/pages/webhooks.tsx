@@ -24,6 +24,7 @@ import { eventTypes } from '../generated/event-types.ts';
 import { keyMoves } from '../key-moves.ts';
 import { Allowed, useMay } from '../session.tsx';
 import { type Action, Actions, overlapField } from '../shared.tsx';
+import './webhooks.css';
 
 type Endpoint = PartnerSchemas['WebhookEndpoint'];
 type Delivery = PartnerSchemas['WebhookDelivery'];
