@@ -866,6 +866,7 @@ create table partner_member (
   role text not null,
   created_at timestamp with time zone not null,
   removed_at timestamp with time zone,
+  linked_by_staff_at timestamp with time zone,
   constraint partner_member_pkey PRIMARY KEY (id),
   constraint partner_member_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
   constraint partner_member_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partner(id),

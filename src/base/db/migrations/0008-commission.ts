@@ -191,6 +191,13 @@ const markups = `
 alter table api_key add column markup_changed_at timestamptz;
 `;
 
+/** One member of staff with a link for an owner could else move commission to another address. */
+const members = `
+-- When the member last got a passkey by a link of staff. A link of a member passes on what that
+-- member has.
+alter table partner_member add column linked_by_staff_at timestamptz;
+`;
+
 /** What members of staff decide about the commission of a partner. */
 const decisions = `
 alter table staff_action
@@ -243,6 +250,7 @@ create unique index staff_action_open_once
 
 export class Migration0008Commission extends Migration {
   override up(): void {
-    for (const part of [addresses, statements, payments, events, completions, markups, decisions]) this.addSql(part);
+    for (const part of [addresses, statements, payments, events, completions, markups, members, decisions])
+      this.addSql(part);
   }
 }
