@@ -123,7 +123,8 @@ export async function checkCommission(em: EntityManager, tally: Tally): Promise<
 
 /**
  * Compares what was decided with its cause. Payments go to addresses of their partner, and what is
- * due is owed. Two members of staff decided each correction. Both entries of a conversion fit. What was taken from a partner after a month may leave less than is due for it.
+ * due is owed. Two members of staff decided each correction. Both entries of a conversion fit. What
+ * was taken from a partner after a month may leave less than is due for it.
  */
 async function checkCauses(em: EntityManager, tally: Tally): Promise<void> {
   const faults = await em.execute<{ subject: string; expected: string; actual: string }[]>(

@@ -13,7 +13,7 @@ let partnerId: string;
 beforeEach(async () => {
   gateway = await startSettledGateway({
     clock: new TestClock(new Date('2026-11-20T10:00:00.000Z')),
-    settings: { COMMISSION_MIN_USD: '50', PRICE_MAX_AGE_SEC: '31536000' },
+    settings: { COMMISSION_MIN_USD: '50', RECONCILE_EVERY_SEC: '0', PRICE_MAX_AGE_SEC: '31536000' },
   });
   partnerId = (await gateway.partner()).id;
 });

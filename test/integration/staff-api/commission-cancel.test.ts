@@ -13,7 +13,7 @@ let second: Member;
 beforeAll(async () => {
   gateway = await startSettledGateway({
     clock: new TestClock(new Date('2026-11-20T10:00:00.000Z')),
-    settings: { PRICE_MAX_AGE_SEC: '31536000' },
+    settings: { PRICE_MAX_AGE_SEC: '31536000', RECONCILE_EVERY_SEC: '0' },
   });
   operator = await newMember(gateway, 'operator');
   second = await newMember(gateway, 'operator');

@@ -24,6 +24,8 @@ export type AttentionKind =
   | 'CHAIN_PROBLEM'
   /** The account of an order is in debit, or its payments would bring it there: a deposit that was used is gone. */
   | 'CLIENT_DEBIT'
+  /** A month of partners ended more than an hour ago and is open: the books were not compared since, or differ. */
+  | 'COMMISSION_NOT_CLOSED'
   /** The gateway does nothing more with a deposit until staff decide. */
   | 'DEPOSIT_PROBLEM'
   /** An order failed, and staff decide how it ends. */
