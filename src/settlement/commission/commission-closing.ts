@@ -30,7 +30,7 @@ export interface CommissionClosingOptions {
   readonly prices: { live(coin: string): Big | null; reference(coin: string): Big | null };
   /** US dollars below which a month is not paid. */
   readonly minimumUsd: number;
-  /** Whether the books are compared from time to time. A month then waits for a comparison after it. */
+  /** Whether the books are compared. A month then waits for a comparison after its end. */
   readonly isReconciled: boolean;
   /** Stores the event for the partner's webhooks, in the transaction that closes the month. */
   readonly onClosed: (em: EntityManager, partnerId: string, data: StatementEvent, at: Date) => Promise<unknown>;
@@ -50,9 +50,9 @@ export class CommissionClosing {
   }
 
   /**
-   * Closes all months that have ended, once a comparison of the books has begun after their end and
-   * found no difference in what partners earned. Any number of workers may call it. Returns how many
-   * months it closed.
+   * Closes all months that have ended, once a comparison of the books has begun after their end
+   * and found no difference in what partners earned. Any number of workers may call it. Returns how
+   * many months it closed.
    */
   async close(): Promise<number> {
     const { orm, clock, log } = this.#options;
@@ -141,7 +141,9 @@ export class CommissionClosing {
     if (debt === null || unpaid.lte(debt)) return { state: 'rolled', due: null };
     const currency = catalogue.find(coin, network);
     const payable = floorTo(unpaid.minus(debt), currency?.decimals ?? 0);
-    const exceedsFee = payable.gt(currency?.networkFee ?? '0');
+    // A payment below the least amount of the coin may be refused by its chain for ever.
+    const left = payable.minus(currency?.networkFee ?? '0');
+    const exceedsFee = left.gt('0') && left.gte(currency?.minAmount ?? '0');
     const isEnough = price === null || payable.times(price).gte(String(minimumUsd));
     if (exceedsFee && (isEnough || (await isExempt(em, statement)))) return { state: 'payable', due: payable };
     return { state: 'rolled', due: null };
@@ -185,17 +187,22 @@ export async function unpaidPart(
   return maxOf(new Big('0'), closing.minus(row?.due ?? '0'));
 }
 
-/** Whether no minimum counts: the partner is inactive, or the balance rolled for a year. */
+/**
+ * Whether no minimum counts: the partner is inactive, or a balance has rolled for a year since the
+ * last month that was paid.
+ */
 async function isExempt(em: EntityManager, { partnerId, month }: CommissionStatement): Promise<boolean> {
   const [row] = await sql<{ isExempt: boolean }>(
     em,
-    `select p.status = 'inactive' or (
-              select count(*) filter (where s.state = 'rolled') >= ?
-                from commission_statement s
-               where s.partner_id = p.id and s.month < ?::date
-                 and s.month >= ?::date - make_interval(months => ?)) as "isExempt"
+    `select p.status = 'inactive' or exists (
+              select from commission_statement s
+               where s.partner_id = p.id and s.state = 'rolled'
+                 and s.month <= ?::date - make_interval(months => ?)
+                 and not exists (select from commission_statement later
+                                  where later.partner_id = p.id and later.month > s.month and later.month < ?::date
+                                    and later.state in ('payable', 'paid'))) as "isExempt"
        from partner p where p.id = ?`,
-    [mostRolledMonths, month, month, mostRolledMonths, partnerId],
+    [month, mostRolledMonths, month, partnerId],
   );
   return row?.isExempt ?? false;
 }
@@ -211,7 +218,7 @@ async function lastComparison(em: EntityManager): Promise<{ startedAt: Date; dif
   return last ? { startedAt: new Date(last.startedAt), differs: last.differs } : null;
 }
 
-/** The time of the database if it is behind. So one worker with a fast clock ends no month for all. */
+/** The time of the database if it is behind. So a worker with a fast clock ends no month. */
 async function slowestClock(em: EntityManager, clock: Clock): Promise<Date> {
   const now = clock.now();
   if (clock !== systemClock) return now;
