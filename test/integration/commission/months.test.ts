@@ -278,7 +278,7 @@ it('a worker reads all markups once, and then those since the last time, an hour
       clock: gateway.clock,
       log: gateway.app.log,
       entries: new CommissionEntries({ coin: 'USDC', network: 'ERC20' }),
-      prices: { live: () => null },
+      prices: { live: () => null, reference: () => null },
     });
   const first = worker();
   await first.convert();
