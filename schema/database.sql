@@ -866,6 +866,7 @@ create table partner_member (
   role text not null,
   created_at timestamp with time zone not null,
   removed_at timestamp with time zone,
+  linked_by_staff_at timestamp with time zone,
   constraint partner_member_pkey PRIMARY KEY (id),
   constraint partner_member_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
   constraint partner_member_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partner(id),
@@ -1314,7 +1315,7 @@ create table staff_action (
   corrects uuid,
   old_is_lost boolean not null default false,
   constraint staff_action_pkey PRIMARY KEY (id),
-  constraint staff_action_action_check CHECK ((action = ANY (ARRAY['refund'::text, 'retry_payout'::text, 'mark_failed'::text, 'hold'::text, 'release'::text, 'venue_price'::text, 'resume_payouts'::text, 'venue_opening'::text, 'venue_classify'::text, 'assign_deposit'::text, 'commission_hold'::text, 'commission_release'::text, 'commission_correct'::text, 'commission_pay'::text, 'commission_address'::text]))),
+  constraint staff_action_action_check CHECK ((action = ANY (ARRAY['refund'::text, 'retry_payout'::text, 'mark_failed'::text, 'hold'::text, 'release'::text, 'venue_price'::text, 'resume_payouts'::text, 'venue_opening'::text, 'venue_classify'::text, 'assign_deposit'::text, 'commission_hold'::text, 'commission_release'::text, 'commission_correct'::text, 'commission_pay'::text, 'commission_cancel'::text, 'commission_address'::text]))),
   constraint staff_action_amount_check CHECK ((amount <> (0)::numeric)),
   constraint staff_action_assignment CHECK (((action <> 'assign_deposit'::text) OR (num_nonnulls(order_id, deposit_id, evidence) = 3))),
   constraint staff_action_check1 CHECK (((state = 'proposed'::text) = (decided_at IS NULL))),
@@ -1333,7 +1334,7 @@ END),
   constraint staff_action_deposit_id_fkey FOREIGN KEY (deposit_id) REFERENCES deposit(id),
   constraint staff_action_evidence_check CHECK (((length(evidence) >= 1) AND (length(evidence) <= 4000))),
   constraint staff_action_hold_id_fkey FOREIGN KEY (hold_id) REFERENCES payout_hold(id),
-  constraint staff_action_month CHECK (((action = ANY (ARRAY['commission_hold'::text, 'commission_release'::text, 'commission_pay'::text])) = (month IS NOT NULL))),
+  constraint staff_action_month CHECK (((action = ANY (ARRAY['commission_hold'::text, 'commission_release'::text, 'commission_pay'::text, 'commission_cancel'::text])) = (month IS NOT NULL))),
   constraint staff_action_order_id_fkey FOREIGN KEY (order_id) REFERENCES exchange_order(id),
   constraint staff_action_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partner(id),
   constraint staff_action_price_check CHECK ((price > (0)::numeric)),
@@ -1356,7 +1357,7 @@ CREATE UNIQUE INDEX staff_action_open_once ON public.staff_action USING btree (a
 CASE
     WHEN (action = 'venue_classify'::text) THEN reference
     ELSE NULL::text
-END), coin, partner_id, month) NULLS NOT DISTINCT WHERE ((state = 'proposed'::text) AND (action = ANY (ARRAY['refund'::text, 'retry_payout'::text, 'release'::text, 'venue_price'::text, 'resume_payouts'::text, 'venue_opening'::text, 'venue_classify'::text, 'assign_deposit'::text, 'commission_release'::text, 'commission_correct'::text, 'commission_pay'::text, 'commission_address'::text])));
+END), coin, partner_id, month) NULLS NOT DISTINCT WHERE ((state = 'proposed'::text) AND (action = ANY (ARRAY['refund'::text, 'retry_payout'::text, 'release'::text, 'venue_price'::text, 'resume_payouts'::text, 'venue_opening'::text, 'venue_classify'::text, 'assign_deposit'::text, 'commission_release'::text, 'commission_correct'::text, 'commission_pay'::text, 'commission_cancel'::text, 'commission_address'::text])));
 CREATE INDEX staff_action_order ON public.staff_action USING btree (order_id);
 CREATE INDEX staff_action_partner ON public.staff_action USING btree (partner_id) WHERE (partner_id IS NOT NULL);
 
@@ -1993,8 +1994,13 @@ begin
         ((new.coin, new.network, new.closed_at, new.figures, new.orders, new.sha256)
            is distinct from (old.coin, old.network, old.closed_at, old.figures, old.orders, old.sha256)
          or old.due is not null and new.due is distinct from old.due
-         -- A balance below the minimum is paid when two members of staff say so.
-         or new.state <> old.state and (old.state, new.state) not in (('rolled', 'payable'), ('payable', 'paid'))) then
+            and (old.state, new.state) is distinct from ('payable', 'rolled')
+         -- A balance below the minimum is paid when two members of staff say so. One that cannot be
+         -- paid counts in a later month when two say so, once no payment of it can arrive.
+         or new.state <> old.state
+            and (old.state, new.state) not in (('rolled', 'payable'), ('payable', 'rolled'), ('payable', 'paid'))
+         or old.state = 'payable' and new.state = 'rolled'
+            and exists (select from payment where id = old.payment_id and state <> 'dead')) then
     raise exception 'a closed month does not change' using errcode = 'restrict_violation';
   end if;
   return new;

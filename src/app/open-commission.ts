@@ -21,6 +21,7 @@ export function openCommission(shared: GatewayShared, orm: MikroORM): Commission
       catalogue,
       prices,
       minimumUsd: config.COMMISSION_MIN_USD,
+      isReconciled: config.RECONCILE_EVERY_SEC > 0,
       onClosed: (em, partnerId, data, at) =>
         recordPartnerEvent(em, { partnerId, type: 'commission.statement', data, at }),
     }),

@@ -84,6 +84,7 @@ const needsApproval: Readonly<Record<StaffActionName, boolean>> = {
   commission_release: true,
   commission_correct: true,
   commission_pay: true,
+  commission_cancel: true,
   commission_address: true,
 };
 

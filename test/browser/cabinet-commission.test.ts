@@ -13,7 +13,7 @@ describeInBrowser('the page Commission', () => {
   /** The month that is closed, such as '2026-11'. */
   let month: string;
   beforeAll(async () => {
-    setup = await setUpCabinet({ COMMISSION_MIN_USD: '1', PRICE_MAX_AGE_SEC: '31536000' });
+    setup = await setUpCabinet({ COMMISSION_MIN_USD: '1', RECONCILE_EVERY_SEC: '0', PRICE_MAX_AGE_SEC: '31536000' });
     const { gateway } = setup;
     const order = await gateway.order({ amount_from: 0.1, rate_type: 'float', markup_bps: 100 });
     await gateway.deposit(order);

@@ -365,6 +365,17 @@ describeInBrowser('the dialogs of the console', () => {
           .waitFor(),
     },
     {
+      mutation: 'CancelCommission',
+      name: 'Cancel the payment',
+      path: () => payable(() => '/commission'),
+      within: row(() => about),
+      isProposal: true,
+      shows: async (at) =>
+        row(() => about)(at)
+          .getByText('admin@staff.example proposed commission cancel')
+          .waitFor(),
+    },
+    {
       mutation: 'CorrectCommission',
       name: 'Correct',
       path: () => payable((id) => `/commission/${id}`),

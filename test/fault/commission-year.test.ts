@@ -10,7 +10,12 @@ import { type SettledGateway, startSettledGateway } from '../support/gateway/set
 // A year of three partners. Two workers close and pay each month together, and are killed while
 // they do it.
 
-const settings = { PRICE_MAX_AGE_SEC: '31536000', CHAIN_LEASE_MS: '1000', COMMISSION_MIN_USD: '50' };
+const settings = {
+  PRICE_MAX_AGE_SEC: '31536000',
+  RECONCILE_EVERY_SEC: '0',
+  CHAIN_LEASE_MS: '1000',
+  COMMISSION_MIN_USD: '50',
+};
 const crashPoints: readonly CrashPoint[] = [
   'payment.built',
   'payment.prepared',

@@ -28,6 +28,17 @@ const rows: Readonly<Record<Code, Row>> = {
     link: 'Commission',
     right: 'statements:read',
   },
+  owner_by_staff: {
+    text: 'New access',
+    detail: some(
+      'An owner got access by a link of our staff in the last seven days. Remove the owner if you do not know why.',
+      '% owners got access by links of our staff in the last seven days. Remove those whom you do not know.',
+    ),
+    tone: 'bad',
+    to: '/team',
+    link: 'Team',
+    right: 'team:read',
+  },
   markup_changed: {
     text: 'Markup changes',
     detail: some(

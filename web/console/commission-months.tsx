@@ -5,6 +5,7 @@ import { phrase, words } from '../ui/format.ts';
 import { Badge, type Tone } from '../ui/parts.tsx';
 import { query } from './api.ts';
 import {
+  CancelCommissionDocument,
   type CommissionMonthRowFragment,
   type CommissionState,
   HoldCommissionDocument,
@@ -79,6 +80,16 @@ function actionsOf(
           : 'What is owed is paid although it is below the minimum, if it exceeds the fee of its network. It must be the last closed month.',
         needsSecond: true,
         run: ({ reason = '' }) => send(PayCommissionDocument, { partnerId, month, reason }),
+      },
+    isPayable &&
+      (isFree || payment.state === 'READY') &&
+      mayDecide && {
+        name: 'Cancel the payment',
+        icon: 'close',
+        title: `Cancel the payment of ${month} of ${name}`,
+        about: `For a month that cannot be paid. Its ${due ?? ''} ${coin} count in the next month that is closed.`,
+        needsSecond: true,
+        run: ({ reason = '' }) => send(CancelCommissionDocument, { partnerId, month, reason }),
       },
   ];
 }

@@ -200,12 +200,15 @@ export class Members {
       const now = clock.now();
       const { id: memberId } = userOf(row);
       const isRecovery = row.member !== null;
+      const linkedByStaffAt = row.invitedBy === null ? now : row.invitedBy.linkedByStaffAt;
       if (isRecovery) {
         await em.nativeDelete(PartnerPasskey, { member: memberId });
+        await em.nativeUpdate(PartnerMember, { id: memberId }, { linkedByStaffAt });
         await sessions.endAll(memberId, em);
       } else {
         const { name, role } = row;
-        await em.insert(PartnerMember, { id: memberId, partner: partner.id, name, role, createdAt: now });
+        const made = { id: memberId, partner: partner.id, name, role, createdAt: now, linkedByStaffAt };
+        await em.insert(PartnerMember, made);
       }
       await passkeys.store(em, memberId, passkey);
       await this.#endInvitations(em, { id: row.id });
@@ -239,14 +242,29 @@ export class Members {
 
   /**
    * Changes the role of a member. Open invitations by an owner who becomes something else end, so
-   * that no kept link makes an owner again.
+   * that no kept link makes an owner again. A member whom an owner with a link of staff makes an
+   * owner counts as one with such a link.
    *
    * @returns the role before.
    * @throws AppError member_not_found; action_not_possible for the last owner.
    */
-  async changeRole(em: EntityManager, partnerId: string, memberId: string, role: MemberRole): Promise<MemberRole> {
+  async changeRole(
+    em: EntityManager,
+    partnerId: string,
+    memberId: string,
+    role: MemberRole,
+    changedBy: string,
+  ): Promise<MemberRole> {
     await lockPartner(em, partnerId);
     const member = await findMember(em, partnerId, memberId);
+    if (role === 'owner') {
+      await sql(
+        em,
+        `update partner_member m set linked_by_staff_at = greatest(m.linked_by_staff_at, by.linked_by_staff_at)
+           from partner_member by where m.id = ? and by.id = ?`,
+        [memberId, changedBy],
+      );
+    }
     if (member.role === 'owner' && role !== 'owner') {
       await this.#keepOwner(em, partnerId, memberId);
       await this.#endInvitations(em, { invitedBy: memberId });
@@ -326,7 +344,7 @@ export class Members {
       { tokenHash: hashOf(token), endedAt: null, expiresAt: { $gt: this.#options.clock.now() } },
       { lockMode: isLocked ? LockMode.PESSIMISTIC_WRITE : LockMode.NONE, refresh: true },
     );
-    if (row) await em.populate(row, ['partner', 'member'], { refresh: true });
+    if (row) await em.populate(row, ['partner', 'member', 'invitedBy'], { refresh: true });
     if (!row || row.member?.removedAt) {
       throw new AppError(
         'invitation_not_found',

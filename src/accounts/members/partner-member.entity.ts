@@ -22,4 +22,8 @@ export class PartnerMember {
 
   @Property({ type: 'timestamptz', nullable: true })
   removedAt!: Date | null;
+
+  /** When a link of staff last gave a passkey. A member's link passes on that member's value. */
+  @Property({ type: 'timestamptz', nullable: true })
+  linkedByStaffAt!: Date | null;
 }

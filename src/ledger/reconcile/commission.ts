@@ -118,6 +118,56 @@ export async function checkCommission(em: EntityManager, tally: Tally): Promise<
       order by subject`,
   );
   for (const { subject, expected, actual } of faults) tally.fault('commission', subject, expected, actual);
+  await checkCauses(em, tally);
+}
+
+/**
+ * Compares what was decided with its cause. Payments go to addresses of their partner, and what is
+ * due is owed. Two members of staff decided each correction. Both entries of a conversion fit. What
+ * was taken from a partner after a month may leave less than is due for it.
+ */
+async function checkCauses(em: EntityManager, tally: Tally): Promise<void> {
+  const faults = await em.execute<{ subject: string; expected: string; actual: string }[]>(
+    `select 'payment ' || p.id as subject, 'an address of its partner' as expected, p.address as actual
+       from payment p left join commission_statement s on s.payment_id = p.id
+      where p.kind = 'commission' and p.state <> 'dead'
+        and not exists (select from commission_address a
+                         where a.partner_id = s.partner_id and a.coin = p.coin and a.network = p.network
+                           and a.address = p.address and a.tag is not distinct from p.tag
+                           and a.took_effect_at is not null)
+     union all
+     select 'due ' || d.coin || ' on ' || d.network || ' of ' || d.partner_id, 'at most ' || (owed.amount + owed.taken),
+            d.due::text
+       from (select partner_id, coin, network, min(month) as month, sum(due) as due
+               from commission_statement where state = 'payable' group by 1, 2, 3) as d
+      cross join lateral (
+        select coalesce(sum(e.amount), 0) as amount,
+               coalesce(-sum(e.amount) filter (where e.amount < 0 and e.month > d.month and (
+                 e.kind = 'correction' or e.kind = 'conversion' and e.from_coin is not null)), 0) as taken
+          from commission_entry e
+         where e.partner_id = d.partner_id and e.coin = d.coin and e.network = d.network) as owed
+      where d.due > owed.amount + owed.taken
+     union all
+     select 'correction ' || e.id, 'what two members decided', e.amount || ' ' || e.coin
+       from commission_entry e
+      where e.kind = 'correction'
+        and not exists (select from staff_action a
+                         where a.id = e.action_id and a.action = 'commission_correct' and a.state = 'done'
+                           and a.decided_by <> a.proposed_by and a.partner_id = e.partner_id and a.coin = e.coin
+                           and a.network = e.network and a.amount = e.amount)
+     union all
+     select 'conversion ' || e.id, 'out of ' || e.from_amount || ' ' || e.from_coin, coalesce(o.amount::text, 'nothing')
+       from commission_entry e
+       left join lateral (
+         select o.amount from commission_entry o
+          where o.partner_id = e.partner_id and o.month = e.month and o.at = e.at and o.kind = 'conversion'
+            and o.from_coin is null and o.coin = e.from_coin and o.network = e.from_network and o.number < e.number
+          order by o.number desc limit 1) as o on true
+      where e.kind = 'conversion' and e.from_coin is not null
+        and o.amount is distinct from -sign(e.amount) * e.from_amount
+      order by subject`,
+  );
+  for (const { subject, expected, actual } of faults) tally.fault('commission', subject, expected, actual);
 }
 
 /**

@@ -29,6 +29,7 @@ export const attentionKinds = [
   'transfer_short',
   'transfer_slow',
   'transfer_unknown',
+  'commission_not_closed',
 ] as const;
 export type AttentionKind = (typeof attentionKinds)[number];
 
@@ -42,6 +43,8 @@ const undecidedMs = 300_000;
 const waitingMs = 3_600_000;
 /** Commission is paid within 24 hours after its month. Halfway staff look why it was not sent. */
 const commissionMs = dayMs / 2;
+/** A month of partners is closed once the books were compared after it, which is once an hour. */
+const unclosedMonthMs = 3_600_000 + 300_000;
 /** How long staff see that small deposits without an order came on a day. */
 const smallDepositsMs = 2 * dayMs;
 /** How long a payment that was paid twice is shown. The reconciliation differs for longer. */
@@ -238,6 +241,19 @@ export const troubles: readonly Trouble[] = [
       and (payment.problem is null or payment.problem in ('payout_limit', 'payout_limit_asset'))`,
     agoMs: commissionMs,
     sorting: 'payment.created_at, payment.id',
+  },
+  {
+    kind: `'commission_not_closed'`,
+    order: null,
+    subject: 'month',
+    since: 'ended',
+    detail: `partners || ' partners: the books were not compared since, differ, or a closing failed'`,
+    rows: `(select to_char(month, 'YYYY-MM') as month, (month + interval '1 month') at time zone 'UTC' as ended,
+                   count(*) as partners
+              from commission_statement where state = 'open' group by commission_statement.month) as unclosed
+    where ended < ?`,
+    agoMs: unclosedMonthMs,
+    sorting: 'ended, month',
   },
   {
     kind: `'payout_hold'`,

@@ -1,20 +1,20 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Big } from '../../base/money.ts';
+import { maxOf, minOf } from '../../base/money.ts';
 import { type Booking, line, minus } from '../../ledger/ledger.ts';
 import type { Accrual } from '../rules/settling.ts';
 import type { CommissionEntries, NewCommissionEntry, OpenMonth } from './commission-entries.ts';
-import { conversionLines, converted, priceOf } from './conversion.ts';
+import { type ConversionPrices, conversionLines, converted, priceOf } from './conversion.ts';
 
 /**
  * Adds the markups of completed orders to what their partners have earned, and returns the journal
  * entries, which the caller books. Each is converted to the asset of the month, at the prices of
- * the order's trade, or at live prices of coins that it did not trade. Without a price it stays in
- * its coin.
+ * the order's trade, or at guarded prices of coins that it did not trade. Without a price it stays
+ * in its coin.
  */
 export async function addAccruals(
   em: EntityManager,
   entries: CommissionEntries,
-  prices: { live(coin: string): Big | null },
+  prices: ConversionPrices,
   accruals: readonly Accrual[],
 ): Promise<Booking[]> {
   const [first] = accruals;
@@ -36,10 +36,10 @@ export async function addAccruals(
 function bookAccrual(
   { partnerId, orderId, coin, network, amount, prices: known, at }: Accrual,
   open: OpenMonth,
-  prices: { live(coin: string): Big | null },
+  prices: ConversionPrices,
 ): { readonly entry: NewCommissionEntry; readonly booking: Booking } {
-  const from = { coin, network, amount, price: priceOf(coin, known, prices) };
-  const price = priceOf(open.coin, known, prices);
+  const from = { coin, network, amount, price: priceOf(coin, known, prices, minOf) };
+  const price = priceOf(open.coin, known, prices, maxOf);
   const into = converted(from, open, price);
   const base = { partnerId, month: open.month, at, kind: 'accrual', orderId } as const;
   const booking = { kind: 'markup', reference: orderId, orderId, at } as const;

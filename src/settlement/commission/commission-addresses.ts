@@ -13,6 +13,8 @@ import { markedFailed } from '../rows/payment.entity.ts';
 export const addressWaitMs = 72 * 3_600_000;
 /** Most addresses that the members of a partner request in 24 hours. */
 export const mostRequestsPerDay = 5;
+/** How long a member with a passkey by a link of staff requests no address. */
+export const linkedWaitMs = 7 * 86_400_000;
 /** Addresses that a history shows. */
 const mostShown = 50;
 
@@ -72,7 +74,8 @@ export class CommissionAddresses {
    *
    * @throws AppError unknown_coin, unknown_network and currency_inactive for the asset.
    * @throws AppError invalid_address and other faults of the address and its tag; own_address.
-   * @throws AppError action_not_possible when the address is in effect, or waits already.
+   * @throws AppError action_not_possible when the address is in effect, or waits already. Also for
+   *   a member with a passkey by a link of staff from the last seven days.
    * @throws AppError rate_limited after five requests of members in 24 hours.
    */
   async request(em: EntityManager, request: AddressRequest): Promise<CommissionAddress> {
@@ -98,7 +101,10 @@ export class CommissionAddresses {
       if (isSame) throw new AppError('action_not_possible', `this address ${what} already`);
     }
     const memberId = 'memberId' in request ? request.memberId : null;
-    if (memberId !== null) await refuseTooMany(em, partnerId, now);
+    if (memberId !== null) {
+      await refuseLinked(em, memberId, now);
+      await refuseTooMany(em, partnerId, now);
+    }
     if (waiting) await this.#cancel(em, waiting, now);
     const row = em.create(CommissionAddress, {
       id: uuidv7(),
@@ -278,6 +284,21 @@ async function waitingOf(em: EntityManager, partnerId: string): Promise<Commissi
   await sql(em, `select 1 from commission_address a where a.partner_id = ? and ${waits('a')} for update`, [partnerId]);
   const own = { partnerId, tookEffectAt: null, cancelledAt: null };
   return em.findOne(CommissionAddress, own, { refresh: true });
+}
+
+/** The member of staff who made the link may have used it. */
+async function refuseLinked(em: EntityManager, memberId: string, now: Date): Promise<void> {
+  const [linked] = await sql<{ at: string }>(
+    em,
+    'select linked_by_staff_at as at from partner_member where id = ? and linked_by_staff_at > ?',
+    [memberId, new Date(now.getTime() - linkedWaitMs)],
+  );
+  if (!linked) return;
+  const from = new Date(new Date(linked.at).getTime() + linkedWaitMs).toISOString();
+  throw new AppError(
+    'action_not_possible',
+    `your access came by a link of our staff, so you may set an address from ${from.slice(0, 16).replace('T', ' ')} UTC on; another owner, or two members of our staff, may set it now`,
+  );
 }
 
 async function refuseTooMany(em: EntityManager, partnerId: string, now: Date): Promise<void> {

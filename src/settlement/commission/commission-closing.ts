@@ -1,7 +1,7 @@
 import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/postgresql';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, systemClock } from '../../base/clock.ts';
 import { sql } from '../../base/db/sql.ts';
 import { errorMembers, type Log } from '../../base/log.ts';
 import { Big, floorTo, formatDecimal, maxOf } from '../../base/money.ts';
@@ -30,6 +30,8 @@ export interface CommissionClosingOptions {
   readonly prices: { live(coin: string): Big | null; reference(coin: string): Big | null };
   /** US dollars below which a month is not paid. */
   readonly minimumUsd: number;
+  /** Whether the books are compared. A month then waits for a comparison after its end. */
+  readonly isReconciled: boolean;
   /** Stores the event for the partner's webhooks, in the transaction that closes the month. */
   readonly onClosed: (em: EntityManager, partnerId: string, data: StatementEvent, at: Date) => Promise<unknown>;
 }
@@ -48,16 +50,20 @@ export class CommissionClosing {
   }
 
   /**
-   * Closes all months that have ended, while the last comparison of the books found no difference
-   * in what partners earned. Any number of workers may call it. Returns how many months it closed.
+   * Closes all months that have ended, once a comparison of the books has begun after their end
+   * and found no difference in what partners earned. Any number of workers may call it. Returns how
+   * many months it closed.
    */
   async close(): Promise<number> {
     const { orm, clock, log } = this.#options;
-    const before = monthOf(new Date(clock.now().getTime() - closeAfterMs));
     let count = 0;
     const failed = new Set<string>();
     for (;;) {
       const em = orm.em.fork();
+      const compared = await lastComparison(em);
+      const ends = [new Date((await slowestClock(em, clock)).getTime() - closeAfterMs)];
+      if (this.#options.isReconciled) ends.push(compared?.startedAt ?? new Date(0));
+      const before = ends.map(monthOf).sort()[0] ?? '';
       const due = await sql<{ partnerId: string; month: string }>(
         em,
         `select distinct on (partner_id) partner_id as "partnerId", month::text as month
@@ -68,7 +74,7 @@ export class CommissionClosing {
         [before, JSON.stringify([...failed])],
       );
       if (due.length === 0) return count;
-      if (await booksDiffer(em)) {
+      if (compared?.differs) {
         log.warn({ event: 'commission_not_closed' }, 'months of partners stay open while the books differ');
         return count;
       }
@@ -135,7 +141,9 @@ export class CommissionClosing {
     if (debt === null || unpaid.lte(debt)) return { state: 'rolled', due: null };
     const currency = catalogue.find(coin, network);
     const payable = floorTo(unpaid.minus(debt), currency?.decimals ?? 0);
-    const exceedsFee = payable.gt(currency?.networkFee ?? '0');
+    // A payment below the least amount of the coin may be refused by its chain for ever.
+    const left = payable.minus(currency?.networkFee ?? '0');
+    const exceedsFee = left.gt('0') && left.gte(currency?.minAmount ?? '0');
     const isEnough = price === null || payable.times(price).gte(String(minimumUsd));
     if (exceedsFee && (isEnough || (await isExempt(em, statement)))) return { state: 'payable', due: payable };
     return { state: 'rolled', due: null };
@@ -179,27 +187,42 @@ export async function unpaidPart(
   return maxOf(new Big('0'), closing.minus(row?.due ?? '0'));
 }
 
-/** Whether no minimum counts: the partner is inactive, or the balance rolled for a year. */
+/**
+ * Whether no minimum counts: the partner is inactive, or a balance has rolled for a year since the
+ * last month that was paid.
+ */
 async function isExempt(em: EntityManager, { partnerId, month }: CommissionStatement): Promise<boolean> {
   const [row] = await sql<{ isExempt: boolean }>(
     em,
-    `select p.status = 'inactive' or (
-              select count(*) filter (where s.state = 'rolled') >= ?
-                from commission_statement s
-               where s.partner_id = p.id and s.month < ?::date
-                 and s.month >= ?::date - make_interval(months => ?)) as "isExempt"
+    `select p.status = 'inactive' or exists (
+              select from commission_statement s
+               where s.partner_id = p.id and s.state = 'rolled'
+                 and s.month <= ?::date - make_interval(months => ?)
+                 and not exists (select from commission_statement later
+                                  where later.partner_id = p.id and later.month > s.month and later.month < ?::date
+                                    and later.state in ('payable', 'paid'))) as "isExempt"
        from partner p where p.id = ?`,
-    [mostRolledMonths, month, month, mostRolledMonths, partnerId],
+    [month, mostRolledMonths, month, partnerId],
   );
   return row?.isExempt ?? false;
 }
 
-/** Whether the last comparison of the books found a difference in what partners earned. */
-async function booksDiffer(em: EntityManager): Promise<boolean> {
-  const [last] = await sql<{ differs: boolean }>(
+/** The last comparison of the books, and whether it found a difference in what partners earned. */
+async function lastComparison(em: EntityManager): Promise<{ startedAt: Date; differs: boolean } | null> {
+  const [last] = await sql<{ startedAt: string; differs: boolean }>(
     em,
-    `select coalesce((differences ->> 'markups')::int, 0) + coalesce((differences ->> 'commission')::int, 0) > 0 as differs
+    `select started_at as "startedAt",
+            coalesce((differences ->> 'markups')::int, 0) + coalesce((differences ->> 'commission')::int, 0) > 0 as differs
        from reconciliation where ended_at is not null order by due_at desc limit 1`,
   );
-  return last?.differs ?? false;
+  return last ? { startedAt: new Date(last.startedAt), differs: last.differs } : null;
+}
+
+/** The time of the database if it is behind. So a worker with a fast clock ends no month. */
+async function slowestClock(em: EntityManager, clock: Clock): Promise<Date> {
+  const now = clock.now();
+  if (clock !== systemClock) return now;
+  const [row] = await sql<{ now: string }>(em, 'select clock_timestamp() as now');
+  const known = row ? new Date(row.now) : now;
+  return known < now ? known : now;
 }

@@ -3,17 +3,17 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../base/clock.ts';
 import { sql } from '../../base/db/sql.ts';
 import { errorMembers, type Log } from '../../base/log.ts';
-import { Big } from '../../base/money.ts';
+import { Big, maxOf, minOf } from '../../base/money.ts';
 import { book, type LedgerAsset, line } from '../../ledger/ledger.ts';
 import { type CommissionEntries, monthOf } from './commission-entries.ts';
-import { conversionLines, converted } from './conversion.ts';
+import { type ConversionPrices, conversionLines, converted, guardedPrice } from './conversion.ts';
 
 export interface CommissionConversionsOptions {
   readonly orm: MikroORM;
   readonly clock: Clock;
   readonly log: Log;
   readonly entries: CommissionEntries;
-  readonly prices: { live(coin: string): Big | null };
+  readonly prices: ConversionPrices;
 }
 
 /** Partners that one statement reads. */
@@ -168,8 +168,7 @@ export class CommissionConversions {
         where partner_id = ? and month = ?::date and state = 'open' for update`,
       key,
     );
-    const price = open && prices.live(open.coin);
-    if (!open || !price) return 0;
+    if (!open) return 0;
     // A separate statement, which sees what was committed before the lock was taken.
     const balances = await sql<LedgerAsset & { amount: string }>(
       em,
@@ -185,9 +184,12 @@ export class CommissionConversions {
     let count = 0;
     for (const { coin, network, amount: text } of balances) {
       const amount = new Big(text);
-      const from = { coin, network, amount, price: prices.live(coin) };
+      // A debt is what the partner gets rid of, so that its prices are picked the other way.
+      const [low, high] = amount.lt('0') ? [maxOf, minOf] : [minOf, maxOf];
+      const price = guardedPrice(open.coin, prices, high);
+      const from = { coin, network, amount, price: guardedPrice(coin, prices, low) };
       const into = converted(from, open, price);
-      if (into === null || from.price === null) continue;
+      if (into === null || from.price === null || price === null) continue;
       const entry = { partnerId, month, at, kind: 'conversion' } as const;
       const source = { coin, network, amount: amount.abs(), price: from.price };
       const out = amount.times('-1');

@@ -6,7 +6,8 @@ import { Big, floorTo, formatDecimal, isStorable, minOf, parseDecimal } from '..
 import { book, type LedgerAsset, line, minus } from '../../ledger/ledger.ts';
 import type { CurrencyCatalogue } from '../../market/currencies/currency-catalogue.ts';
 import { CommissionStatement } from '../rows/commission-statement.entity.ts';
-import { Payment } from '../rows/payment.entity.ts';
+import { markedFailed, Payment } from '../rows/payment.entity.ts';
+import { PaymentAttempt } from '../rows/payment-attempt.entity.ts';
 import type { StaffAction } from '../rows/staff-action.entity.ts';
 import { type CommissionAddresses, lockPartner } from './commission-addresses.ts';
 import type { CommissionEntries } from './commission-entries.ts';
@@ -112,6 +113,9 @@ export class CommissionDecisions {
       case 'commission_pay':
         await lockPartner(em, action.partnerId ?? '');
         return this.#pay(em, await lockMonth(em, action), action, now);
+      case 'commission_cancel':
+        await lockPartner(em, action.partnerId ?? '');
+        return cancel(em, action, now);
       default:
         throw new Error(`${action.action} concerns no commission`);
     }
@@ -249,6 +253,41 @@ function release(month: CommissionStatement, action: StaffAction): void {
   refuseLaterHold(month, action);
   month.heldAt = null;
   month.holdReason = null;
+}
+
+/**
+ * Ends the payment of a month that cannot be paid: nothing is due for it any more, so that its
+ * balance counts in the next month that is closed. The payment is locked first, as the steps of
+ * payments do.
+ */
+async function cancel(em: EntityManager, action: StaffAction, now: Date): Promise<void> {
+  const [known] = await sql<{ id: string }>(
+    em,
+    `select p.id from commission_statement s join payment p on p.id = s.payment_id
+      where s.partner_id = ? and s.month = ?::date for update of p`,
+    [action.partnerId, action.month],
+  );
+  const month = await lockMonth(em, action);
+  if (month.state !== 'payable') throw notPayable(month);
+  if (month.paymentId !== (known?.id ?? null)) throw notPossible('a payment of this month was decided now; try again');
+  const payment = month.paymentId === null ? null : await em.findOneOrFail(Payment, month.paymentId, { refresh: true });
+  if (payment !== null && payment.state !== 'dead') {
+    const isSigned = (await em.count(PaymentAttempt, { paymentId: payment.id, raw: { $ne: null } })) > 0;
+    if (payment.state !== 'ready' || isSigned) {
+      throw notPossible(`a payment of this month is ${isSigned ? 'signed' : payment.state} and may still arrive`);
+    }
+    Object.assign(payment, {
+      state: 'dead',
+      problem: markedFailed,
+      problemSince: now,
+      endedAt: now,
+      nextActionAt: null,
+    });
+    // The database lets no month go whose payment may arrive.
+    await em.flush();
+  }
+  const nothing = { due: null, problem: null, heldAt: null, holdReason: null, approvedAt: null };
+  Object.assign(month, { ...nothing, state: 'rolled', approvedInactive: false });
 }
 
 /** An approval concerns the hold that the proposer saw. */

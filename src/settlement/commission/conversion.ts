@@ -1,4 +1,4 @@
-import { Big, floorTo, storedDecimals } from '../../base/money.ts';
+import { Big, floorTo, type minOf, storedDecimals } from '../../base/money.ts';
 import { type LedgerAsset, type LedgerLine, line, minus } from '../../ledger/ledger.ts';
 
 /** An amount of a coin, and the price of the coin in US dollars. Null while it has none. */
@@ -33,12 +33,30 @@ export function isSameAsset(one: LedgerAsset, other: LedgerAsset): boolean {
   return one.coin === other.coin && one.network === other.network;
 }
 
-/** The price of a coin: the one given for it, else the live price. */
+/** The prices of coins in US dollars: the live ones, and the slow ones for limits. */
+export interface ConversionPrices {
+  live(coin: string): Big | null;
+  reference(coin: string): Big | null;
+}
+
+/**
+ * The live price of a coin, or its slow price where that gives the partner less. So a price that is
+ * pushed for a moment earns nothing. Null without a live price.
+ *
+ * @param pick `minOf` of what the partner gives, and `maxOf` of what the partner gets.
+ */
+export function guardedPrice(coin: string, prices: ConversionPrices, pick: typeof minOf): Big | null {
+  const [live, slow] = [prices.live(coin), prices.reference(coin)];
+  return live && slow ? pick(live, slow) : live;
+}
+
+/** The price of a coin: the one given for it, else as `guardedPrice` picks it. */
 export function priceOf(
   coin: string,
   known: Readonly<Record<string, string>>,
-  prices: { live(coin: string): Big | null },
+  prices: ConversionPrices,
+  pick: typeof minOf,
 ): Big | null {
   const price = known[coin];
-  return price === undefined ? prices.live(coin) : new Big(price);
+  return price === undefined ? guardedPrice(coin, prices, pick) : new Big(price);
 }

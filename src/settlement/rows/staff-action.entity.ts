@@ -16,6 +16,7 @@ export const staffActions = [
   'commission_release',
   'commission_correct',
   'commission_pay',
+  'commission_cancel',
   'commission_address',
 ] as const;
 export type StaffActionName = (typeof staffActions)[number];

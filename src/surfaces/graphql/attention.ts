@@ -61,6 +61,8 @@ const AttentionKindEnum = enumOf<AttentionKind>('AttentionKind', 'Why staff must
   venue_difference: 'An exchange lastingly holds another amount of a coin than the books say.',
   transfer_short: 'Coins between an exchange and a hot wallet did not all arrive, or arrived after their end.',
   transfer_slow: 'Coins are on their way between an exchange and a hot wallet for more than two hours.',
+  commission_not_closed:
+    'A month of partners ended more than an hour ago and is open: the books were not compared since, or differ.',
   transfer_unknown: 'An exchange tells a state of a movement that the gateway does not know.',
 });
 

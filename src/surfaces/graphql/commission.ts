@@ -203,6 +203,20 @@ export class CommissionResolver {
   @RequiresPermission('treasury:decide')
   @Mutation(() => ActionType, {
     description:
+      'Proposes to end the payment of a month that cannot be paid. Its balance counts in the next month that is closed. Another member approves.',
+  })
+  commissionCancel(
+    @Arg('partnerId', () => ID, partnerArg) partnerId: string,
+    @Arg('month', () => String, monthArg) month: string,
+    @ReasonArg() reason: string,
+    @Ctx() context: GraphqlContext,
+  ): Promise<StaffAction> {
+    return this.#propose(context, 'commissionCancel', 'commission_cancel', { partnerId, month }, reason);
+  }
+
+  @RequiresPermission('treasury:decide')
+  @Mutation(() => ActionType, {
+    description:
       'Proposes a correction, which is an entry of the month in which another member approves it. A balance below zero counts in the next month.',
   })
   commissionCorrect(

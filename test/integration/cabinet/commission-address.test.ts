@@ -1,9 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type MemberRole, operationRows } from '../../../src/accounts/members/rights.ts';
 import { cabinetPeople } from '../../../src/app/services.ts';
-import { addressWaitMs, mostRequestsPerDay } from '../../../src/settlement/commission/commission-addresses.ts';
+import {
+  addressWaitMs,
+  linkedWaitMs,
+  mostRequestsPerDay,
+} from '../../../src/settlement/commission/commission-addresses.ts';
 import { readContract } from '../../../src/surfaces/rest/partner/contract.ts';
-import { CabinetClient, cabinetOrigin, cabinetSettings } from '../../support/cabinet/cabinet-client.ts';
+import { CabinetClient, cabinetOrigin, cabinetSettings, forgetLink } from '../../support/cabinet/cabinet-client.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 import { newMember } from '../../support/staff/staff-client.ts';
 
@@ -32,7 +36,7 @@ const people = () => cabinetPeople(gateway.app.orm, gateway.clock, cabinetOrigin
 async function member(partnerId: string, role: MemberRole = 'owner'): Promise<CabinetClient> {
   const { link } = await people().invite(partnerId, { name: `A ${role}`, role }, null);
   const client = new CabinetClient(gateway.app.restUrl ?? '');
-  expect((await client.accept(link)).status).toBe(200);
+  await forgetLink(gateway.query, await client.accept(link));
   return client;
 }
 async function shop(): Promise<Shop> {
@@ -215,6 +219,43 @@ describe('a request', () => {
     expect(history).toEqual([]);
     expect(assets).toContainEqual({ coin: 'USDT', network: 'TRC20', tag: null });
     expect(assets).toContainEqual({ coin: 'XRP', network: 'XRP', tag: 'destination tag' });
+  });
+
+  it('by an owner whose access came by a link of staff is possible after seven days, or by another owner', async () => {
+    const { id, owner } = await shop();
+    const lost = await member(id);
+    const { member: row } = await lost.done('GET', '/session');
+    const support = await newMember(gateway, 'operator');
+    const { memberRecover } = await support.data(
+      `mutation { memberRecover(memberId: "${row.id}", reason: "lost") { link } }`,
+    );
+    const thief = new CabinetClient(gateway.app.restUrl ?? '');
+    await thief.accept(memberRecover.link);
+    const { status, json } = await set(thief, first);
+    expect([status, json.code]).toEqual([409, 'action_not_possible']);
+    const from = new Date(gateway.clock.now().getTime() + linkedWaitMs).toISOString();
+    expect(json.detail).toContain(from.slice(0, 10));
+    expect([await codes(owner), await codes(thief)]).toEqual([
+      expect.arrayContaining(['owner_by_staff']),
+      expect.not.arrayContaining(['owner_by_staff']),
+    ]);
+    const { data } = await owner.done('GET', '/audit');
+    expect(data.map(({ operation }: { operation: string }) => operation)).toContain('memberRecover');
+
+    // Neither a member whom the new owner invites, nor one who becomes an owner by it, is older.
+    const { json: invited } = await thief.sure('invite', 'POST', '/invitations', { name: 'Eve', role: 'owner' });
+    const guest = new CabinetClient(gateway.app.restUrl ?? '');
+    await guest.accept(invited.link);
+    const viewer = await member(id, 'viewer');
+    const { member: promoted } = await viewer.done('GET', '/session');
+    await thief.sure('changeMember', 'PATCH', `/members/${promoted.id}`, { role: 'owner' });
+    for (const one of [guest, viewer]) expect((await set(one, first)).json.code).toBe('action_not_possible');
+    expect((await shown(owner)).history).toEqual([]);
+
+    expect((await set(owner, first)).status).toBe(200);
+    gateway.clock.advance(linkedWaitMs);
+    expect((await thief.signIn()).status).toBe(200);
+    expect((await set(thief, third)).status).toBe(200);
   });
 
   it('is one of at most five in 24 hours', async () => {

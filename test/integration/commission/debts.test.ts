@@ -1,6 +1,8 @@
 import { Big } from '../../../src/base/money.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { book, line, minus } from '../../../src/ledger/ledger.ts';
+import { CommissionConversions } from '../../../src/settlement/commission/commission-conversions.ts';
+import { CommissionEntries } from '../../../src/settlement/commission/commission-entries.ts';
 import { TestClock } from '../../support/gateway/clock.ts';
 import { commissionPayment, commissionState } from '../../support/gateway/commission-payments.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
@@ -13,7 +15,7 @@ let partnerId: string;
 beforeEach(async () => {
   gateway = await startSettledGateway({
     clock: new TestClock(new Date('2026-11-20T10:00:00.000Z')),
-    settings: { COMMISSION_MIN_USD: '50', PRICE_MAX_AGE_SEC: '31536000' },
+    settings: { COMMISSION_MIN_USD: '50', RECONCILE_EVERY_SEC: '0', PRICE_MAX_AGE_SEC: '31536000' },
   });
   partnerId = (await gateway.partner()).id;
 });
@@ -127,4 +129,22 @@ it('an address of commission never changes, and waits its time', async () => {
     );
   }
   await expect(gateway.query('delete from commission_address')).rejects.toThrow('does not change');
+});
+
+it.each([
+  ['what is owed', '0.01', '600'],
+  ['a debt', '-0.01', '-1600'],
+])('a price that was pushed gives no partner more: %s', async (_, amount, into) => {
+  await add('BTC', 'BTC', amount);
+  const [live, reference]: Record<string, string>[] = [
+    { BTC: '80000', USDC: '0.5' },
+    { BTC: '60000', USDC: '1' },
+  ];
+  const priceIn = (of: Record<string, string> | undefined) => (coin: string) => new Big(of?.[coin] ?? '0');
+  await new CommissionConversions({
+    ...{ orm: gateway.app.orm, clock: gateway.clock, log: gateway.app.log },
+    entries: new CommissionEntries({ coin: 'USDC', network: 'ERC20' }),
+    prices: { live: priceIn(live), reference: priceIn(reference) },
+  }).convert();
+  expect(await balances()).toEqual([{ coin: 'USDC', amount: into }]);
 });

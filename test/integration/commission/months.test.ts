@@ -19,7 +19,7 @@ let partner: { id: string; key: string };
 beforeEach(async () => {
   gateway = await startSettledGateway({
     clock: new TestClock(new Date('2026-10-20T10:00:00.000Z')),
-    settings: { COMMISSION_MIN_USD: '50', PRICE_MAX_AGE_SEC: '31536000' },
+    settings: { COMMISSION_MIN_USD: '50', RECONCILE_EVERY_SEC: '0', PRICE_MAX_AGE_SEC: '31536000' },
   });
   partner = await gateway.partner();
 });
@@ -278,7 +278,7 @@ it('a worker reads all markups once, and then those since the last time, an hour
       clock: gateway.clock,
       log: gateway.app.log,
       entries: new CommissionEntries({ coin: 'USDC', network: 'ERC20' }),
-      prices: { live: () => null },
+      prices: { live: () => null, reference: () => null },
     });
   const first = worker();
   await first.convert();

@@ -17,7 +17,12 @@ let other: { id: string; key: string };
 beforeAll(async () => {
   gateway = await startSettledGateway({
     clock: new TestClock(new Date('2026-10-20T10:00:00.000Z')),
-    settings: { COMMISSION_MIN_USD: '50', PRICE_MAX_AGE_SEC: '31536000', RATE_LIMIT_LISTS_PER_MIN: '100000' },
+    settings: {
+      COMMISSION_MIN_USD: '50',
+      RECONCILE_EVERY_SEC: '0',
+      PRICE_MAX_AGE_SEC: '31536000',
+      RATE_LIMIT_LISTS_PER_MIN: '100000',
+    },
   });
   [partner, other] = [await gateway.partner(), await gateway.partner()];
 });

@@ -193,10 +193,10 @@ describe('a payment of commission', () => {
     );
     await rounds();
     expect(await stateOf(waiting)).toBe('ready');
-    await gateway.query('update commission_address set cancelled_at = $2 where partner_id = $1', [
-      partnerId,
-      gateway.clock.now(),
-    ]);
+    await gateway.query(
+      'update commission_address set cancelled_at = $2 where partner_id = $1 and took_effect_at is null',
+      [partnerId, gateway.clock.now()],
+    );
     await rounds();
     expect(await stateOf(waiting)).toBe('confirmed');
   });
@@ -463,5 +463,6 @@ describe('a payment of commission', () => {
         detail: `not_sent, commission of ${name} for ${waiting.month.slice(0, 7)}`,
       }),
     ]);
+    await earn(gateway, { partnerId, month: monthName(gateway.clock.now()), amount: '0.0011' });
   });
 });

@@ -1,4 +1,6 @@
 import { Big, floorTo } from '../../../src/base/money.ts';
+import { checkCommission } from '../../../src/ledger/reconcile/commission.ts';
+import { Tally } from '../../../src/ledger/reconcile/report.ts';
 import { reconcile } from '../../../src/ledger/reconcile.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 
@@ -157,6 +159,88 @@ describe('the reconciler', () => {
     const again = `update exchange_order set status = 'completed' where id = $id`;
     expect(await found(refunded, again, order)).toEqual(expect.arrayContaining(both));
     expect(await gateway.differences()).toEqual([]);
+  });
+
+  describe('of commission', () => {
+    const id = (n: number) => `00000000-0000-4000-8000-00000000000${n}`;
+    /** What a healthy partner has: a due month, its payment, a conversion and a correction. */
+    const healthy = (partner: string): string => `
+      insert into staff_action (id, action, partner_id, coin, network, amount, reason, state, proposed_by, proposed_at,
+                                decided_by, decided_at)
+        values ('${id(1)}', 'commission_correct', '${partner}', 'BTC', 'BTC', '0.5', 'x', 'done', '${id(2)}', now(),
+                '${id(3)}', now());
+      insert into commission_address (id, partner_id, coin, network, address, requested_at, action_id, effective_at,
+                                      took_effect_at)
+        values ('${id(4)}', '${partner}', 'BTC', 'BTC', 'ours', now(), '${id(1)}', now(), now());
+      insert into payment (id, kind, leg, chain, coin, network, address, amount, fee_charged, state, next_action_at,
+                           created_at)
+        values ('${id(5)}', 'commission', 'main', 'bitcoin', 'BTC', 'BTC', 'ours', '0.4', '0.1', 'ready', now(),
+                now() + interval '1 hour');
+      insert into commission_statement (partner_id, month, coin, network, state, closed_at, figures, orders, sha256,
+                                        due, payment_id)
+        values ('${partner}', '2020-01-01', 'BTC', 'BTC', 'payable', now(), '[]', 0, repeat('a', 64), '0.5',
+                '${id(5)}');
+      insert into commission_statement (partner_id, month, coin, network)
+        values ('${partner}', '2020-02-01', 'BTC', 'BTC');
+      insert into commission_entry (id, partner_id, month, at, kind, coin, network, amount, action_id, from_coin,
+                                    from_network, from_amount, from_price, price)
+        values ('${id(6)}', '${partner}', '2020-02-01', now(), 'correction', 'BTC', 'BTC', '0.5', '${id(1)}', null, null,
+                null, null, null),
+               ('${id(7)}', '${partner}', '2020-02-01', now(), 'conversion', 'ETH', 'ETH', '-2', null, null, null, null,
+                null, null),
+               ('${id(8)}', '${partner}', '2020-02-01', now(), 'conversion', 'BTC', 'BTC', '0.2', null, 'ETH', 'ETH',
+                '2', '1', '10');`;
+
+    it.each([
+      ['nothing in sound rows', '', []],
+      ['a payment to an address of another', `update payment set address = 'theirs'`, ['payment']],
+      [
+        'an address of another coin',
+        `update commission_address set coin = 'ETH', network = 'ETH' where id = '${id(4)}'`,
+        ['payment'],
+      ],
+      [
+        'an address that took no effect',
+        `update commission_address set took_effect_at = null where id = '${id(4)}'`,
+        ['payment'],
+      ],
+      ['more due than is owed', `update commission_statement set due = '0.70000001' where due = '0.5'`, ['due']],
+      [
+        'a correction of another amount',
+        `update commission_entry set amount = '0.6' where id = '${id(6)}'`,
+        ['correction'],
+      ],
+      [
+        'a correction that was only proposed',
+        `update staff_action set state = 'proposed', decided_at = null`,
+        ['correction'],
+      ],
+      ['a correction of another partner', `update staff_action set partner_id = '${id(9)}'`, ['correction']],
+      ['a correction by no decision', 'delete from staff_action', ['correction']],
+      [
+        'a conversion of more than was taken',
+        `update commission_entry set amount = '-1.9' where id = '${id(7)}'`,
+        ['conversion'],
+      ],
+      [
+        'a conversion that gives twice',
+        `update commission_entry set amount = '2' where id = '${id(7)}'`,
+        ['conversion'],
+      ],
+      ['a conversion out of nothing', `delete from commission_entry where id = '${id(7)}'`, ['conversion']],
+    ])('finds %s', async (_, fault, subjects) => {
+      const { id: partner } = await gateway.partner();
+      const em = gateway.app.orm.em.fork();
+      await em.begin();
+      try {
+        await em.execute(`set local session_replication_role = replica; ${healthy(partner)} ${fault}`);
+        const tally = new Tally();
+        await checkCommission(em, tally);
+        expect(tally.report().rows.map(({ subject }) => subject.split(' ')[0])).toEqual(subjects);
+      } finally {
+        await em.rollback();
+      }
+    });
   });
 
   it('finds two wrong accruals of one partner whose errors cancel each other', async () => {

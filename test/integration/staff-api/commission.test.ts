@@ -15,7 +15,10 @@ let operator: Member;
 let second: Member;
 
 beforeAll(async () => {
-  gateway = await startSettledGateway({ clock: new TestClock(new Date('2026-11-20T10:00:00.000Z')) });
+  gateway = await startSettledGateway({
+    clock: new TestClock(new Date('2026-11-20T10:00:00.000Z')),
+    settings: { RECONCILE_EVERY_SEC: '0' },
+  });
   viewer = await newMember(gateway, 'viewer');
   support = await newMember(gateway, 'support');
   operator = await newMember(gateway, 'operator');

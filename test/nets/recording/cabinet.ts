@@ -1,6 +1,7 @@
 import {
   CabinetClient,
   type CabinetReply,
+  forgetLink,
   memberPaths,
   requestDigest,
   tokenOf,
@@ -77,7 +78,9 @@ export async function ownerOf(recording: Recording, world: World, admin: Member)
   const token = tokenOf(await invitation(world, admin, 'Ada', 'OWNER'));
   const { json } = await person.take('openInvitation', 'POST', '/invitations/open', { token });
   const credential = person.client.passkey.register(json.options);
-  await person.take('acceptInvitation', 'POST', '/invitations/accept', { token, credential, passkey_name: 'Laptop' });
+  const answer = { token, credential, passkey_name: 'Laptop' };
+  const accepted = await person.take('acceptInvitation', 'POST', '/invitations/accept', answer);
+  await forgetLink(world.gateway.query, accepted);
   await person.take('acceptInvitation again', 'POST', '/invitations/accept', { token, credential });
   await person.take('openInvitation of nothing', 'POST', '/invitations/open', { token: 'A'.repeat(43) });
   return person;

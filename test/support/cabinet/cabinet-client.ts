@@ -120,6 +120,14 @@ export function requestDigest(method: string, path: string, body?: unknown): str
   return createHash('sha256').update(`${method} /cabinet/api${path}\n${sent}`).digest('base64url');
 }
 
+/** Makes the member of an accepted invitation one whom staff did not invite in the last days. */
+export async function forgetLink(
+  query: (sql: string, values: unknown[]) => Promise<unknown>,
+  { json }: Pick<CabinetReply, 'json'>,
+): Promise<void> {
+  await query('update partner_member set linked_by_staff_at = null where id = $1', [json.member.id]);
+}
+
 export const tokenOf = (link: string): string => link.split('#')[1] ?? '';
 
 function checkAnswer(method: string, path: string, { status, headers }: Response, json: unknown): void {

@@ -160,6 +160,8 @@ export async function setUpCabinet(settings: Record<string, string> = {}): Promi
       const { page } = visiting;
       await page.goto(await invite(`${role} ${++names}`, role));
       await page.getByRole('button', { name: 'Make a passkey' }).click();
+      await page.getByRole('button', { name: 'Later' }).waitFor();
+      await gateway.query('update partner_member set linked_by_staff_at = null where partner_id = $1', [partnerId]);
       await page.getByRole('button', { name: 'Later' }).click();
       await page.getByRole('navigation', { name: 'Pages' }).waitFor({ state: 'attached' });
       if (path !== '/') await visiting.open(path);

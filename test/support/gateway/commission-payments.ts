@@ -63,6 +63,14 @@ export async function commissionPayment(
   const due = new Big(amount).plus(fee).toFixed();
   await earn(gateway, { partnerId, month, coin, amount: earned ?? due });
   const id = await decidedPayment(app, { coin, amount, fee, now }, query);
+  // The payment goes to an address that was the partner's. It decides the asset of no later month.
+  await query(
+    `begin; set local session_replication_role = replica;
+     insert into commission_address (id, partner_id, coin, network, address, requested_at, action_id, effective_at,
+                                     took_effect_at)
+       values ('${randomUUID()}', '${partnerId}', '${coin}', '${coin}', '${addressExample(coin)}', '-infinity',
+               '${randomUUID()}', '-infinity', '-infinity'); commit`,
+  );
   await query(
     `update commission_statement s
         set state = 'payable', closed_at = $3, orders = 0, sha256 = $4, due = $5, payment_id = $6, attempts = 1,

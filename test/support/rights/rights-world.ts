@@ -5,7 +5,7 @@ import { type StaffRole, staffRoles } from '../../../src/accounts/staff/staff-me
 import { cabinetPeople } from '../../../src/app/services.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { OrderStats } from '../../../src/operations/order-stats.ts';
-import { CabinetClient, cabinetOrigin, cabinetSettings } from '../cabinet/cabinet-client.ts';
+import { CabinetClient, cabinetOrigin, cabinetSettings, forgetLink } from '../cabinet/cabinet-client.ts';
 import { feedCatchesUp } from '../gateway/orders.ts';
 import { type MadeOrder, type SettledGateway, startSettledGateway } from '../gateway/settled-gateway.ts';
 import { StaffBrowser } from '../staff/staff-browser.ts';
@@ -94,8 +94,9 @@ export async function startRightsWorld(): Promise<RightsWorld> {
   };
   const member = async (partnerId: string, role: MemberRole): Promise<CabinetClient> => {
     const client = new CabinetClient(restUrl);
-    const { status, text } = await client.accept((await invitation(partnerId, role)).link);
-    if (status !== 200) throw new Error(text);
+    const accepted = await client.accept((await invitation(partnerId, role)).link);
+    if (accepted.status !== 200) throw new Error(accepted.text);
+    await forgetLink(gateway.query, accepted);
     return client;
   };
   const accountOf = async (id: string, key: string): Promise<Account> => {

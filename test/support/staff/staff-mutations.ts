@@ -57,6 +57,7 @@ export function staffMutations({ gateway, actor, other, states }: MutationActors
     attentionTake: async () => `(itemId: "held_order:${(await states.heldOrder()).id}")`,
     commissionAddressSet: async () =>
       `(input: { partnerId: "${await states.partnerId()}", coin: "BTC", network: "BTC", address: "${addressExample('BTC')}" }, reason: "x")`,
+    commissionCancel: () => states.payableMonth(),
     commissionCorrect: async () =>
       `(input: { partnerId: "${await states.partnerId()}", coin: "BTC", network: "BTC", amount: "-0.1" }, reason: "x")`,
     commissionHold: () => states.payableMonth(),

@@ -669,7 +669,7 @@ export type components = {
             /** @description Most urgent first. */
             needs_action: {
                 /** @enum {string} */
-                code: "commission_address_waiting" | "markup_changed" | "orders_ask" | "webhook_disabled" | "webhook_failing" | "one_passkey" | "key_expires" | "no_live_key" | "invitation_open";
+                code: "commission_address_waiting" | "owner_by_staff" | "markup_changed" | "orders_ask" | "webhook_disabled" | "webhook_failing" | "one_passkey" | "key_expires" | "no_live_key" | "invitation_open";
                 count: number;
             }[];
         };

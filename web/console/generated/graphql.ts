@@ -24,6 +24,8 @@ export type AttentionKind =
   | 'CHAIN_PROBLEM'
   /** The account of an order is in debit, or its payments would bring it there: a deposit that was used is gone. */
   | 'CLIENT_DEBIT'
+  /** A month of partners ended more than an hour ago and is open: the books were not compared since, or differ. */
+  | 'COMMISSION_NOT_CLOSED'
   /** The gateway does nothing more with a deposit until staff decide. */
   | 'DEPOSIT_PROBLEM'
   /** An order failed, and staff decide how it ends. */
@@ -317,6 +319,8 @@ export type OrderActionKind =
   | 'ASSIGN_DEPOSIT'
   /** Set the address of a partner's commission, which takes effect after 72 hours. */
   | 'COMMISSION_ADDRESS'
+  /** End the payment of a month that cannot be paid. Its balance counts in the next month. */
+  | 'COMMISSION_CANCEL'
   /** Add to a partner's commission, or take from it. */
   | 'COMMISSION_CORRECT'
   /** Hold the payment of a partner's month. */
@@ -1251,6 +1255,15 @@ export type PayCommissionMutationVariables = Exact<{
 
 
 export type PayCommissionMutation = { commissionPay: { id: string, state: OrderActionState } };
+
+export type CancelCommissionMutationVariables = Exact<{
+  partnerId: string | number;
+  month: string;
+  reason: string;
+}>;
+
+
+export type CancelCommissionMutation = { commissionCancel: { id: string, state: OrderActionState } };
 
 export type CorrectCommissionMutationVariables = Exact<{
   input: CommissionCorrection;
@@ -3291,6 +3304,14 @@ export const PayCommissionDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<PayCommissionMutation, PayCommissionMutationVariables>;
+export const CancelCommissionDocument = new TypedDocumentString(`
+    mutation CancelCommission($partnerId: ID!, $month: String!, $reason: String!) {
+  commissionCancel(partnerId: $partnerId, month: $month, reason: $reason) {
+    id
+    state
+  }
+}
+    `) as unknown as TypedDocumentString<CancelCommissionMutation, CancelCommissionMutationVariables>;
 export const CorrectCommissionDocument = new TypedDocumentString(`
     mutation CorrectCommission($input: CommissionCorrection!, $reason: String!) {
   commissionCorrect(input: $input, reason: $reason) {

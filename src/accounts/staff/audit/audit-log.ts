@@ -89,11 +89,12 @@ export class AuditLog {
               case when m.id is not null then a.before end as before, case when m.id is not null then a.after end as after
          from audit_log a left join partner_member m on m.id = a.member_id
         where (m.partner_id = ?::uuid or a.target = 'partner:' || ?::text
+               or a.target in (select 'member:' || p.id from partner_member p where p.partner_id = ?::uuid)
                or a.target in (select 'key:' || k.key_id from api_key k where k.partner_id = ?::uuid)
                or a.target in (select 'webhook:' || w.id from webhook_endpoint w where w.partner_id = ?::uuid))
           and a.id < coalesce(?::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
         order by a.id desc limit ?`,
-      [partnerId, partnerId, partnerId, partnerId, before, limit],
+      [partnerId, partnerId, partnerId, partnerId, partnerId, before, limit],
     );
     return rows.map((row) => ({ ...row, at: new Date(row.at) }));
   }

@@ -97,8 +97,13 @@ begin
         ((new.coin, new.network, new.closed_at, new.figures, new.orders, new.sha256)
            is distinct from (old.coin, old.network, old.closed_at, old.figures, old.orders, old.sha256)
          or old.due is not null and new.due is distinct from old.due
-         -- A balance below the minimum is paid when two members of staff say so.
-         or new.state <> old.state and (old.state, new.state) not in (('rolled', 'payable'), ('payable', 'paid'))) then
+            and (old.state, new.state) is distinct from ('payable', 'rolled')
+         -- A balance below the minimum is paid when two members of staff say so. One that cannot be
+         -- paid counts in a later month when two say so, once no payment of it can arrive.
+         or new.state <> old.state
+            and (old.state, new.state) not in (('rolled', 'payable'), ('payable', 'rolled'), ('payable', 'paid'))
+         or old.state = 'payable' and new.state = 'rolled'
+            and exists (select from payment where id = old.payment_id and state <> 'dead')) then
     raise exception 'a closed month does not change' using errcode = 'restrict_violation';
   end if;
   return new;
@@ -191,6 +196,13 @@ const markups = `
 alter table api_key add column markup_changed_at timestamptz;
 `;
 
+/** One member of staff with a link for an owner could else move commission to another address. */
+const members = `
+-- When the member last got a passkey by a link of staff. A link of a member passes on what that
+-- member has.
+alter table partner_member add column linked_by_staff_at timestamptz;
+`;
+
 /** What members of staff decide about the commission of a partner. */
 const decisions = `
 alter table staff_action
@@ -204,7 +216,8 @@ alter table staff_action
   drop constraint staff_action_action_check,
   add constraint staff_action_action_check check (action in ('refund', 'retry_payout', 'mark_failed', 'hold',
     'release', 'venue_price', 'resume_payouts', 'venue_opening', 'venue_classify', 'assign_deposit',
-    'commission_hold', 'commission_release', 'commission_correct', 'commission_pay', 'commission_address')),
+    'commission_hold', 'commission_release', 'commission_correct', 'commission_pay', 'commission_cancel',
+    'commission_address')),
   drop constraint staff_action_subject,
   add constraint staff_action_subject check (case
     when action = 'resume_payouts'
@@ -226,7 +239,8 @@ alter table staff_action
       and num_nonnulls(class, movement_kind, reference, amount, month) = 0
     else num_nonnulls(class, movement_kind, reference, coin, amount, network) = 0 end),
   add constraint staff_action_month check (
-    (action in ('commission_hold', 'commission_release', 'commission_pay')) = (month is not null)),
+    (action in ('commission_hold', 'commission_release', 'commission_pay', 'commission_cancel'))
+      = (month is not null)),
   drop constraint staff_action_check2,
   add constraint staff_action_second_member check (
     state <> 'done' or action in ('mark_failed', 'hold', 'commission_hold') or decided_by is distinct from proposed_by);
@@ -238,11 +252,12 @@ create unique index staff_action_open_once
   nulls not distinct
   where state = 'proposed' and action in ('refund', 'retry_payout', 'release', 'venue_price', 'resume_payouts',
     'venue_opening', 'venue_classify', 'assign_deposit', 'commission_release', 'commission_correct',
-    'commission_pay', 'commission_address');
+    'commission_pay', 'commission_cancel', 'commission_address');
 `;
 
 export class Migration0008Commission extends Migration {
   override up(): void {
-    for (const part of [addresses, statements, payments, events, completions, markups, decisions]) this.addSql(part);
+    for (const part of [addresses, statements, payments, events, completions, markups, members, decisions])
+      this.addSql(part);
   }
 }

@@ -164,6 +164,7 @@ export const StaffActionEnum = enumOf<StaffActionName>('OrderActionKind', 'Kind 
   commission_release: 'End such a hold.',
   commission_correct: "Add to a partner's commission, or take from it.",
   commission_pay: 'Pay a month of a partner now, also below the minimum.',
+  commission_cancel: 'End the payment of a month that cannot be paid. Its balance counts in the next month.',
   commission_address: "Set the address of a partner's commission, which takes effect after 72 hours.",
 });
 

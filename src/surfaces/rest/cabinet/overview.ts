@@ -8,7 +8,7 @@ const dayMs = 86_400_000;
 const shownDays = 30;
 /** A key that ends within this time needs a successor. */
 const soonMs = 7 * dayMs;
-/** For how long members see that the default markup of a key was changed. */
+/** For how long members see another default markup of a key, and an owner by a link of staff. */
 const noticeMs = 7 * dayMs;
 
 interface Figures {
@@ -28,6 +28,7 @@ interface DayFigures extends Figures {
 /** What a member should look at, most urgent first. */
 const reasonsToAct = [
   'commission_address_waiting',
+  'owner_by_staff',
   'markup_changed',
   'orders_ask',
   'webhook_disabled',
@@ -62,6 +63,7 @@ type Counts = Readonly<
     | 'orders_ask'
     | 'addresses'
     | 'markups'
+    | 'owners_by_staff'
     | 'live_keys'
     | 'key_expires'
     | 'limited'
@@ -100,6 +102,7 @@ export class Overview {
     const byDay = rows.map((row) => ({ day: row.at.toISOString().slice(0, 10), ...figuresOf([row]) }));
     const urgent: Readonly<Record<ReasonToAct, number>> = {
       commission_address_waiting: counts.addresses,
+      owner_by_staff: counts.owners_by_staff,
       markup_changed: counts.markups,
       orders_ask: counts.orders_ask,
       webhook_disabled: counts.disabled,
@@ -150,6 +153,9 @@ export class Overview {
            where expires_at < own.now + interval '${soonMs / 1000} seconds') as key_expires,
          (select count(*)::int from live_key, own
            where markup_changed_at > own.now - interval '${noticeMs / 1000} seconds') as markups,
+         (select count(*)::int from partner_member m, own
+           where m.partner_id = own.partner_id and m.removed_at is null and m.role = 'owner' and m.id <> ?::uuid
+             and m.linked_by_staff_at > own.now - interval '${noticeMs / 1000} seconds') as owners_by_staff,
          (select coalesce(sum(limited), 0)::int from refusal) as limited,
          (select coalesce(sum(refused), 0)::int from refusal) as refused,
          (select count(*)::int from endpoint) as endpoints,
@@ -160,7 +166,7 @@ export class Overview {
          (select count(*)::int from partner_passkey where member_id = ?) as passkeys,
          (select count(*)::int from partner_invitation i, own
            where i.partner_id = own.partner_id and i.ended_at is null and i.expires_at > own.now) as invitations`,
-      [partnerId, now, memberId],
+      [partnerId, now, memberId, memberId],
     );
     if (!row) throw new Error('the counts of a partner have no row');
     return row;

@@ -31,11 +31,11 @@ export function teamHandlers(parts: CabinetParts) {
       return { body: undefined };
     },
     changeMember: async (request) => {
-      const { partner } = memberOf(request);
+      const { partner, memberId } = memberOf(request);
       const { member_id: id } = request.path;
       const { role } = request.body;
       await parts.act(request, 'changeMember', async (em) => {
-        const before = await members.changeRole(em, partner.id, id, role);
+        const before = await members.changeRole(em, partner.id, id, role, memberId);
         return { result: null, target: `member:${id}`, before: { role: before }, after: { role } };
       });
       return { body: memberView(await members.get(partner.id, id)) };
