@@ -68,8 +68,8 @@ export async function commissionPayment(
     `begin; set local session_replication_role = replica;
      insert into commission_address (id, partner_id, coin, network, address, requested_at, action_id, effective_at,
                                      took_effect_at)
-       values ('${randomUUID()}', '${partnerId}', '${coin}', '${coin}', '${addressExample(coin)}', '-infinity',
-               '${randomUUID()}', '-infinity', '-infinity'); commit`,
+       values ('${randomUUID()}', '${partnerId}', '${coin}', '${coin}', '${addressExample(coin)}', '2000-01-01',
+               '${randomUUID()}', '2000-01-01', '2000-01-01'); commit`,
   );
   await query(
     `update commission_statement s
