@@ -36,7 +36,7 @@ export class ApiKey {
   @Property({ type: 'integer', nullable: true })
   defaultMarkupBps!: number | null;
 
-  /** When that markup was set or changed. Null while it is as it was issued without one. */
+  /** When that markup was set or changed. Null for a key that has had none. */
   @Property({ type: 'timestamptz', nullable: true })
   markupChangedAt!: Date | null;
 

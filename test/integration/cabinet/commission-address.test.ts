@@ -11,8 +11,8 @@ import { CabinetClient, cabinetOrigin, cabinetSettings, forgetLink } from '../..
 import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 import { newMember } from '../../support/staff/staff-client.ts';
 
-// The address that commission is paid to: who may change it, and how long a change waits. And what
-// owners are told of markups.
+// The address that commission is paid to: who may change it, and how long a change waits. Also
+// the notices of changed markups that owners get.
 
 let gateway: SettledGateway;
 beforeAll(async () => {

@@ -24,7 +24,7 @@ async function count(sql: string): Promise<number> {
 }
 
 describe('seeded orders', () => {
-  it('leave the schema as it was, whether indexes are made again or filled', async () => {
+  it('leave the schema unchanged, whether indexes are made again or filled', async () => {
     const before = await schema();
     await seedOrders(database.url, { count: 50_010, partners: 3, days: 30, lean: true, jobs: 2 });
     expect(await schema()).toEqual(before);

@@ -93,7 +93,7 @@ export class ToldSolana {
     return Math.max(...this.blocks.keys());
   }
 
-  /** Blocks in these slots, each on top of the one before. */
+  /** Blocks in these slots, each on top of the previous one. */
   addBlocks(...slots: readonly number[]): this {
     for (const slot of slots) {
       const [parentSlot, parent] = [...this.blocks].at(-1) ?? [slot - 1, undefined];

@@ -191,7 +191,7 @@ const completions = `
 drop index order_event_completed;
 `;
 
-/** Owners are told of another default markup, which a thief may have set. */
+/** Owners get a notice of a changed default markup, which a thief may have set. */
 const markups = `
 alter table api_key add column markup_changed_at timestamptz;
 `;

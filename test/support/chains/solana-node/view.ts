@@ -94,7 +94,7 @@ export class View {
     };
   }
 
-  /** An account as it was after a block. */
+  /** The state of an account after a block. */
   account(address: Text58, bank: SolanaBlock): Account | null {
     const shown = this.faults.accounts === 'other' ? this.chain.bank.address : address;
     const account = this.faults.accounts === 'none' ? null : this.chain.vm.accountAt(shown, bank.slot);
