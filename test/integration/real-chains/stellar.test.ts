@@ -1,11 +1,7 @@
 import type { StellarFaults } from '../../support/chains/stellar-node/faults.ts';
 import { paidOrders } from '../../support/gateway/paid-orders.ts';
-import {
-  type RealGateway,
-  type RealOrder,
-  startRealGateway,
-  withRealChains,
-} from '../../support/gateway/real-gateway.ts';
+import { type RealGateway, startRealGateway, withRealChains } from '../../support/gateway/real-gateway.ts';
+import { sharedAddressCases } from '../../support/gateway/shared-address-cases.ts';
 
 let gateway: RealGateway;
 const xlm = 10_000_000n;
@@ -23,7 +19,7 @@ withRealChains(() => {
   });
 
   const chain = () => gateway.chains.stellar.chain;
-  const { status, expectPaid, exchanges } = paidOrders(() => gateway);
+  const { status, expectPaid } = paidOrders(() => gateway);
 
   it('the wallet sets itself up: memo, trust line and channels, each booked as its fee', async () => {
     for (let round = 0; round < 30; round += 1) {
@@ -44,66 +40,53 @@ withRealChains(() => {
     await gateway.tick();
   });
 
-  describe('an order', () => {
-    it('from XLM shows each step, and all orders share one address with a memo each', async () => {
-      const [order, other] = [await gateway.order('XLM', 'LTC', 1_000), await gateway.order('XLM', 'LTC', 1_000)];
-      expect(order.depositAddress).toBe(gateway.hot.stellar);
-      expect(other.depositAddress).toBe(order.depositAddress);
-      expect(other.depositTag).not.toBe(order.depositTag);
-      const txid = await gateway.pay(order);
-      await gateway.tick();
-      expect(await status(order)).toBe('waiting_deposit');
-      await gateway.mine('stellar');
-      await gateway.tick();
-      expect(await gateway.show(order)).toMatchObject({ deposit_txid: txid });
-      await gateway.settle(order);
-      await expectPaid(order);
-      expect(await status(other)).toBe('waiting_deposit');
-    });
-
-    it.each([
+  sharedAddressCases<StellarFaults>({
+    gateway: () => gateway,
+    chain: 'stellar',
+    coin: 'XLM',
+    amount: 1_000,
+    pairs: [
       ['LTC', 'XLM', 2],
       ['ETH', 'USDC-XLM', 0.1],
       ['USDC-XLM', 'ETH', 500],
       ['XLM', 'USDC-XLM', 1_000],
-    ] as const)('exchanges %s for %s', async (from, to, amount) => {
-      await exchanges(from, to, amount);
-    });
+    ],
+    late: ['USDC-XLM', 500],
+    world: () => gateway.chains.stellar,
+    losesPayments: { send: { status: 'PENDING', reaches: false } },
+    expiresAfter: 62,
+    keepsReservation: true,
+    faults: [
+      ['throttles', { transport: 429 }],
+      ['refuses all questions', { error: 'internal' }],
+      ['cuts its answers off', { transport: 'half' }],
+      ['is behind', { lag: 6 }],
+      ['is of another network', { passphrase: 'Another network ; 2026' }],
+      ['gives ledgers that do not fit to their hash', { ledger: 'hash' }],
+      ['leaves transactions out', { ledger: 'lack' }],
+      ['gives amounts beyond all coins', { numbers: 'huge' }],
+      ['gives odd texts', { texts: 'odd' }],
+    ],
+  });
 
-    it('pays a memo to a recipient that asks for one', async () => {
-      const shop = chain().newAccount(5n * xlm);
-      chain().setData(shop.address, 'config.memo_required', Buffer.from('1'));
-      const order = await gateway.order('LTC', 'XLM', 2, {
-        recipient_address: shop.address,
-        recipient_address_tag: 'shop 77',
-      });
-      await gateway.confirm(order);
-      await gateway.settle(order);
-      expect(await status(order)).toBe('completed');
-      const [attempt] = await gateway.query<{ txid: string }>(
-        `select a.txid from payment_attempt a join payment p on p.id = a.payment_id where p.order_id = $1`,
-        [order.id],
-      );
-      const memo = chain()
-        .find(attempt?.txid ?? '')
-        ?.applied.tx.tx.memo();
-      expect(memo?.text().toString()).toBe('shop 77');
+  it('an order pays a memo to a recipient that asks for one', async () => {
+    const shop = chain().newAccount(5n * xlm);
+    chain().setData(shop.address, 'config.memo_required', Buffer.from('1'));
+    const order = await gateway.order('LTC', 'XLM', 2, {
+      recipient_address: shop.address,
+      recipient_address_tag: 'shop 77',
     });
-
-    it('that is underpaid is exchanged for less, and one after the window is refunded', async () => {
-      const order = await gateway.order('XLM', 'LTC', 2_000);
-      await gateway.confirm(order, { amount: '1000' });
-      await gateway.settle(order);
-      await expectPaid(order);
-      const late = await gateway.order('USDC-XLM', 'LTC', 500);
-      await gateway.wait(1_801);
-      await gateway.mine('stellar');
-      await gateway.tick();
-      expect(await status(late)).toBe('expired');
-      await gateway.confirm(late);
-      await gateway.settle(late);
-      expect(await status(late)).toBe('refunded');
-    });
+    await gateway.confirm(order);
+    await gateway.settle(order);
+    expect(await status(order)).toBe('completed');
+    const [attempt] = await gateway.query<{ txid: string }>(
+      `select a.txid from payment_attempt a join payment p on p.id = a.payment_id where p.order_id = $1`,
+      [order.id],
+    );
+    const memo = chain()
+      .find(attempt?.txid ?? '')
+      ?.applied.tx.tx.memo();
+    expect(memo?.text().toString()).toBe('shop 77');
   });
 
   describe('coins that belong to no order', () => {
@@ -215,50 +198,6 @@ withRealChains(() => {
     });
   });
 
-  it('ten payouts at once go through channels: with the first one stuck, nine arrive', async () => {
-    const orders: RealOrder[] = [];
-    for (let index = 0; index < 10; index += 1) orders.push(await gateway.order('ETH', 'XLM', 0.1));
-    for (const order of orders) await gateway.pay(order);
-    await gateway.mine('ethereum', 2);
-    await gateway.tick();
-    await gateway.wait(5);
-    const sent = await gateway.query<{ order_id: string; txid: string; reserves: string[] }>(
-      `select p.order_id, a.txid, a.reserves from payment p join payment_attempt a on a.payment_id = p.id
-        where p.kind = 'payout' and p.state = 'sent' order by p.number`,
-    );
-    expect(sent).toHaveLength(10);
-    expect(new Set(sent.flatMap(({ reserves }) => reserves)).size).toBe(10);
-    const [stuck] = sent;
-    chain().hold(stuck?.txid ?? '');
-    await gateway.mine('stellar');
-    await gateway.tick();
-    const states = await Promise.all(orders.map(status));
-    expect(states.filter((state) => state === 'completed')).toHaveLength(9);
-    chain().release(stuck?.txid ?? '');
-    for (const order of orders) await gateway.settle(order);
-    for (const order of orders) await expectPaid(order);
-  });
-
-  it('a payout that no ledger takes expires, and its second attempt uses the same number and pays once', async () => {
-    const order = await gateway.order('ETH', 'XLM', 0.1);
-    for (const node of gateway.chains.stellar.nodes) node.faults = { send: { status: 'PENDING', reaches: false } };
-    await gateway.confirm(order);
-    await gateway.wait(5);
-    const [payout] = await gateway.payments(order);
-    expect(payout?.state).toBe('sent');
-    await gateway.mine('stellar', 62);
-    await gateway.wait(5);
-    gateway.chains.stellar.heal();
-    await gateway.settle(order);
-    await expectPaid(order);
-    const attempts = await gateway.query<{ reserves: string[]; dead_why: string | null }>(
-      `select reserves, dead_why from payment_attempt where payment_id = $1 order by attempt`,
-      [payout?.id],
-    );
-    expect(attempts).toMatchObject([{ dead_why: 'expired' }, { dead_why: null }]);
-    expect(attempts[0]?.reserves).toEqual(attempts[1]?.reserves);
-  });
-
   it('a payout whose fee another account raised is found by the id inside', async () => {
     const order = await gateway.order('ETH', 'XLM', 0.1);
     for (const node of gateway.chains.stellar.nodes) node.faults = { send: { status: 'PENDING', reaches: false } };
@@ -272,33 +211,5 @@ withRealChains(() => {
     gateway.chains.stellar.heal();
     await gateway.settle(order);
     await expectPaid(order);
-  });
-
-  const faults: readonly (readonly [name: string, faults: StellarFaults])[] = [
-    ['throttles', { transport: 429 }],
-    ['refuses all questions', { error: 'internal' }],
-    ['cuts its answers off', { transport: 'half' }],
-    ['is behind', { lag: 6 }],
-    ['is of another network', { passphrase: 'Another network ; 2026' }],
-    ['gives ledgers that do not fit to their hash', { ledger: 'hash' }],
-    ['leaves transactions out', { ledger: 'lack' }],
-    ['gives amounts beyond all coins', { numbers: 'huge' }],
-    ['gives odd texts', { texts: 'odd' }],
-  ];
-
-  it.each(faults)('while one server %s, an order in and out of XLM is paid', async (_name, fault) => {
-    const [node] = gateway.chains.stellar.nodes;
-    node.faults = { ...fault };
-    const order = await gateway.order('XLM', 'LTC', 1_000);
-    await gateway.confirm(order);
-    await gateway.settle(order);
-    await expectPaid(order);
-    const back = await gateway.order('LTC', 'XLM', 2);
-    await gateway.confirm(back);
-    await gateway.wait(5);
-    await gateway.mine('stellar');
-    gateway.chains.stellar.heal();
-    await gateway.settle(back);
-    await expectPaid(back);
   });
 });

@@ -21,7 +21,7 @@ export type RealCoin = 'ETH' | 'USDT' | 'LTC' | 'TRX' | 'USDT-TRC20' | 'XRP' | '
 type SolanaCoin = 'SOL' | 'USDC-SOL' | 'USDT-SOL';
 /** Chains that each gateway of a test has. */
 export type RealChain = 'ethereum' | 'litecoin';
-type AnyChain = RealChain | 'tron' | 'ripple' | 'stellar' | 'solana';
+export type AnyChain = RealChain | 'tron' | 'ripple' | 'stellar' | 'solana';
 
 const coins = {
   ETH: { coin: 'ETH', network: 'ETH', chain: 'ethereum', decimals: 18 },
