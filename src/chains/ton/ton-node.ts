@@ -1,5 +1,5 @@
 import { beginCell, type Cell } from '@ton/core';
-import type { HttpNode } from '../nodes/http-node.ts';
+import type { HttpNode, HttpNodeOptions } from '../nodes/http-node.ts';
 import { asObject, NodeFault, printable, unsound } from '../nodes/node-answer.ts';
 import type { Broadcast } from '../port/chain-adapter.ts';
 import {
@@ -15,6 +15,13 @@ import {
 } from './ton-answer.ts';
 import { addressOf, textOf } from './ton-highload.ts';
 import { base64Of } from './ton-tx.ts';
+
+/** Refusals are JSON too, with a status of failure. */
+export const httpOptions = {
+  longNumbersAsText: true,
+  anyStatus: true,
+  maxBytes: 32 * 1024 * 1024,
+} as const satisfies HttpNodeOptions;
 
 /** How many transactions one answer has at most. */
 export const pageSize = 256;
@@ -57,6 +64,12 @@ export class TonNode {
     const found = answer === null ? [] : readTransactions(answer);
     if (found.some((tx) => tx.account !== account)) throw unsound('a transaction of another account');
     return found;
+  }
+
+  /** The transaction with a hash; null when there is none. */
+  async transaction(hash: string): Promise<TonTransaction | null> {
+    const answer = await this.#list('transactions', { hash: base64Of(hash), limit: '1' });
+    return answer === null ? null : (readTransactions(answer).find((tx) => tx.hash === hash) ?? null);
   }
 
   /** The transactions that sent or received a message: at most two. */

@@ -61,6 +61,12 @@ const sendMode = 1;
  */
 export const settleSec = 60;
 
+/**
+ * Seconds from an order's time to that of the newest block when it was built. The contract refuses
+ * an order from its future, and its shard may be behind the masterchain.
+ */
+export const backSec = 5;
+
 /** When no block of the masterchain can bring the payment any more, in milliseconds. */
 export function expiryMs({ createdAt }: Pick<TonTx, 'createdAt'>): number {
   return (createdAt + walletTimeoutSec + settleSec) * 1_000;
@@ -179,30 +185,49 @@ function externalOf(wallet: string, body: Cell, init: StateInit | null): Cell {
   return beginCell().store(storeMessage({ info, init, body }, { forceRef: true })).endCell();
 }
 
+/** A payment that may be on the chain. */
+export interface SentTx {
+  readonly wallet: string;
+  readonly tx: TonTx;
+  /** Hash of the order in hexadecimal, by which the wallet's transaction is known. */
+  readonly orderHash: string;
+  /** Hash of the message as it was sent; null where only the order is known. */
+  readonly sentHash: string | null;
+}
+
+/** An order that may have been signed and sent. */
+export function sentOf(tx: TonTx, wallet: string): SentTx {
+  return { wallet, tx, orderHash: bytesToHex(encodeOrder(tx, wallet).hash()), sentHash: null };
+}
+
 /**
- * Reads the name, the wallet and the contents of signed bytes.
+ * Reads the name and the contents of signed bytes.
  *
  * @throws Error when they are no signed message of the kind that is built here.
  */
-export function openTonTx(raw: string): {
-  readonly txid: string;
-  /** Hash of the message as it is sent, in hexadecimal. */
-  readonly sentHash: string;
-  /** Hash of its body, in hexadecimal, by which the wallet's transaction is known. */
-  readonly bodyHash: string;
-  readonly wallet: string;
-  readonly tx: TonTx;
-} {
+export function openTonTx(raw: string): SentTx & { readonly txid: string; readonly sentHash: string } {
   const cell = Cell.fromHex(raw);
   const { info, init, body } = loadMessage(cell.beginParse());
   if (info.type !== 'external-in') throw new Error('it is no message from outside');
   const wallet = textOf(info.dest);
-  const again = messageBytes(wallet, body, init ?? null);
+  const { txid, raw: again } = messageBytes(wallet, body, init ?? null);
   const slice = body.beginParse();
   slice.skip(512);
-  const tx = decodeOrder(slice.loadRef(), wallet);
-  if (again.raw !== raw) throw new Error('it is not signed, or has another form');
-  return { txid: again.txid, sentHash: bytesToHex(cell.hash()), bodyHash: bytesToHex(body.hash()), wallet, tx };
+  const order = slice.loadRef();
+  const tx = decodeOrder(order, wallet);
+  if (again !== raw || slice.remainingBits + slice.remainingRefs > 0) throw new Error('it has another form');
+  return { txid, wallet, tx, orderHash: bytesToHex(order.hash()), sentHash: bytesToHex(cell.hash()) };
+}
+
+/** The order in the body of a message to the wallet; null for one that is not built here. */
+export function orderOf(body: Cell, wallet: string): TonTx | null {
+  try {
+    const slice = body.beginParse();
+    slice.skip(512);
+    return decodeOrder(slice.loadRef(), wallet);
+  } catch {
+    return null;
+  }
 }
 
 function hexOf(cell: Cell): string {
