@@ -154,7 +154,7 @@ export class TonAdapter implements ChainAdapter {
         if (status.state === 'dead' && status.final) continue;
         throw new ChainError('earlier_may_confirm', 'an earlier transaction of the payment may still confirm');
       }
-      return this.#agreement.onRefusals(node, (each) => this.#preparation.prepare(each, intent, held));
+      return this.#agreement.onRefusals(node, (each) => this.#preparation.prepare(each, intent, held, earlier));
     });
   }
 

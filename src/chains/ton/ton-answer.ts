@@ -74,6 +74,12 @@ export function asNumber(value: unknown, what: string, most: bigint = maxAmount)
   return number;
 }
 
+/** Reads a whole number of 32 bits with its sign. */
+function asSigned(value: unknown, what: string): number {
+  if (!/^-?\d{1,10}$/.test(String(value))) throw unsound(`no whole number as ${what}`);
+  return Number(value);
+}
+
 /** A number that is absent, or null, where it does not apply. */
 function asOptionalNumber(value: unknown, what: string): bigint {
   return value === undefined || value === null ? 0n : asNumber(value, what);
@@ -124,14 +130,13 @@ function asFlag(value: unknown, what: string): boolean {
 export function readTonBlock(value: unknown): TonBlock {
   const block = asObject(value, 'block');
   const { workchain, seqno, root_hash, gen_utime, start_lt, global_id } = block;
-  if (workchain !== -1) throw unsound('a block of another chain than the masterchain');
+  if (asSigned(workchain, 'workchain') !== -1) throw unsound('a block of another chain than the masterchain');
   const height = Number(asNumber(seqno, 'number of a block', BigInt(maxHeight)));
   const timeSec = Number(asNumber(gen_utime, 'time of a block', BigInt(maxTimeSec)));
-  if (typeof global_id !== 'number' || !Number.isSafeInteger(global_id)) throw unsound('no number of its network');
   return {
     ref: { height, hash: asHash(root_hash, 'hash of a block'), parent: '', timeMs: timeSec * 1_000 },
     startLt: asNumber(start_lt, 'logical time of a block'),
-    globalId: global_id,
+    globalId: asSigned(global_id, 'number of a network'),
   };
 }
 
@@ -221,8 +226,8 @@ export type StackValue = bigint | Cell;
 /** What a contract's method answered; null when it failed, as that of no contract does. */
 export function readStack(answer: unknown): readonly StackValue[] | null {
   const { exit_code, stack } = asObject(answer, 'answer of a contract');
-  if (typeof exit_code !== 'number') throw unsound('no end of a method');
-  if (exit_code !== 0 && exit_code !== 1) return null;
+  const exit = asSigned(exit_code, 'end of a method');
+  if (exit !== 0 && exit !== 1) return null;
   return asList(stack, 'answer of a contract').map((item) => {
     const { type, value } = asObject(item, 'value of a contract');
     if (type === 'num') return asInteger(value);

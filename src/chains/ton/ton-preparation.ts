@@ -1,7 +1,7 @@
 import { toUnits } from '../../base/money.ts';
 import { NodeFault } from '../nodes/node-answer.ts';
 import { refuseAhead, refuseStalled } from '../nodes/stalled.ts';
-import { ChainError, type Held, type PaymentIntent, type PreparedTx } from '../port/chain-adapter.ts';
+import { ChainError, type EarlierTx, type Held, type PaymentIntent, type PreparedTx } from '../port/chain-adapter.ts';
 import type { TonAccount } from './ton-answer.ts';
 import { queryIdOf, queryIds } from './ton-highload.ts';
 import type { OwnJettons } from './ton-jettons.ts';
@@ -30,7 +30,12 @@ export class TonPreparation {
     this.#maxFee = toUnits(options.network.feeLimits?.perTransaction ?? '0', tonDecimals);
   }
 
-  async prepare(node: TonNode, intent: PaymentIntent, held: Held): Promise<PreparedTx> {
+  async prepare(
+    node: TonNode,
+    intent: PaymentIntent,
+    held: Held,
+    earlier: readonly EarlierTx[],
+  ): Promise<PreparedTx> {
     const { network, wallet } = this.#options;
     const { ref: head } = await node.head();
     refuseStalled(network, Math.floor(head.timeMs / 1_000));
@@ -42,7 +47,7 @@ export class TonPreparation {
     if (fee > this.#maxFee) throw refused('fee_above_maximum', `the fee is ${fee} nanotons, and max_fee ${this.#maxFee}`);
     refuseTooLittle(account, intent, fee, held);
     const deploys = !account?.isActive;
-    const count = await this.#query(node, held, deploys);
+    const count = await this.#query(node, held, earlier, deploys);
     const tx: TonTx = {
       ...{ queryId: queryIdOf(count), createdAt: Math.floor(head.timeMs / 1_000) - backSec },
       ...{ to: intent.to, amount: intent.amount, comment: intent.tag, jetton },
@@ -85,9 +90,10 @@ export class TonPreparation {
   }
 
   /** The next query id that neither a payment of ours nor the chain knows. */
-  async #query(node: TonNode, held: Held, isNew: boolean): Promise<number> {
+  async #query(node: TonNode, held: Held, earlier: readonly EarlierTx[], isNew: boolean): Promise<number> {
     const { network, wallet, lastQuery } = this.#options;
-    const first = (await lastQuery()) + 1;
+    const used = highestQuery(earlier.flatMap(({ reserves }) => reserves));
+    const first = Math.max(await lastQuery(), used) + 1;
     for (let count = first, skipped = 0; skipped < mostSkipped; count += 1) {
       if (count >= queryIds) throw refused('query_ids_used_up', `${network.chain} needs a new wallet`);
       if (held.has(reservationOf(count))) continue;
