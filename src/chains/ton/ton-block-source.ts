@@ -136,7 +136,10 @@ async function receivedIn(reading: TonReading, transactions: readonly TonTransac
  * Whether a message to the wallet brought back what a payment of ours did not use: it bounced, or
  * the contract that sent it was called by our own jetton wallet.
  */
-export async function isReturn({ node, accounts }: Omit<TonReading, 'startHeight'>, tx: TonTransaction): Promise<boolean> {
+export async function isReturn(
+  { node, accounts }: Omit<TonReading, 'startHeight'>,
+  tx: TonTransaction,
+): Promise<boolean> {
   const { inMessage } = tx;
   if (inMessage === null || tx.account !== accounts.wallet) return false;
   if (inMessage.bounced) return true;

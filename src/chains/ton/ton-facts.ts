@@ -37,7 +37,8 @@ export async function tonFacts(
     return chainName(network);
   }
   await patiently(async () => {
-    if ((await node.block(network.startHeight)) === null) faults.push('has no block start_height: its blocks begin later');
+    if ((await node.block(network.startHeight)) === null)
+      faults.push('has no block start_height: its blocks begin later');
   });
   for (const [coin, contract] of network.tokens) {
     if (!coins.some((each) => each.coin === coin)) continue;

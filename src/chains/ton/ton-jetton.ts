@@ -1,4 +1,4 @@
-import { Address, beginCell, Cell, contractAddress, type Slice } from '@ton/core';
+import { type Address, beginCell, Cell, contractAddress, type Slice } from '@ton/core';
 import { addressOf, textOf } from './ton-highload.ts';
 
 /** Operations of jettons. https://github.com/ton-blockchain/TEPs/blob/master/text/0074-jettons-standard.md */

@@ -7,7 +7,15 @@ import { queryIdOf, queryIds } from './ton-highload.ts';
 import type { OwnJettons } from './ton-jettons.ts';
 import type { TonNode } from './ton-node.ts';
 import { type TonNetwork, tonDecimals } from './ton-section.ts';
-import { backSec, countOfReservation, encodePayload, expiryMs, reservationOf, type TonPayload, type TonTx } from './ton-tx.ts';
+import {
+  backSec,
+  countOfReservation,
+  encodePayload,
+  expiryMs,
+  reservationOf,
+  type TonPayload,
+  type TonTx,
+} from './ton-tx.ts';
 
 export interface TonPreparationOptions {
   readonly network: TonNetwork;
@@ -30,12 +38,7 @@ export class TonPreparation {
     this.#maxFee = toUnits(options.network.feeLimits?.perTransaction ?? '0', tonDecimals);
   }
 
-  async prepare(
-    node: TonNode,
-    intent: PaymentIntent,
-    held: Held,
-    earlier: readonly EarlierTx[],
-  ): Promise<PreparedTx> {
+  async prepare(node: TonNode, intent: PaymentIntent, held: Held, earlier: readonly EarlierTx[]): Promise<PreparedTx> {
     const { network, wallet } = this.#options;
     const { ref: head } = await node.head();
     refuseStalled(network, Math.floor(head.timeMs / 1_000));
@@ -44,7 +47,8 @@ export class TonPreparation {
     const account = (await node.accounts([wallet])).get(wallet) ?? null;
     const { jetton, code } = await this.#jettonOf(node, intent, held);
     const fee = network.paymentFee + (jetton?.value ?? 0n);
-    if (fee > this.#maxFee) throw refused('fee_above_maximum', `the fee is ${fee} nanotons, and max_fee ${this.#maxFee}`);
+    if (fee > this.#maxFee)
+      throw refused('fee_above_maximum', `the fee is ${fee} nanotons, and max_fee ${this.#maxFee}`);
     refuseTooLittle(account, intent, fee, held);
     const deploys = !account?.isActive;
     const count = await this.#query(node, held, earlier, deploys);
@@ -69,7 +73,8 @@ export class TonPreparation {
       throw refused('token_not_listed', `${contract} is not among the tokens of ${network.chain}`, permanent);
     }
     const own = [wallet, ...(await jettons.all(node)).keys(), ...network.tokens.values()];
-    if (own.includes(to)) throw refused('would_fail', 'the recipient is the wallet, or a contract of a jetton', permanent);
+    if (own.includes(to))
+      throw refused('would_fail', 'the recipient is the wallet, or a contract of a jetton', permanent);
   }
 
   async #jettonOf(

@@ -1,11 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { beginCell } from '@ton/core';
-import { ChainError, type PaymentIntent, type ScanResult, type TxStatus } from '../../../src/chains/port/chain-adapter.ts';
+import {
+  ChainError,
+  type PaymentIntent,
+  type ScanResult,
+  type TxStatus,
+} from '../../../src/chains/port/chain-adapter.ts';
 import { addressOf, textOf } from '../../../src/chains/ton/ton-highload.ts';
 import type { Comment } from '../../support/chains/ton-contracts.ts';
 import { opcodes } from '../../support/chains/ton-contracts.ts';
-import type { TonUser } from '../../support/chains/ton-node/users.ts';
 import { type TonHarness, ton, tonHarness } from '../../support/chains/ton-harness.ts';
+import type { TonUser } from '../../support/chains/ton-node/users.ts';
 
 let chain: TonHarness;
 let user: TonUser;
