@@ -144,7 +144,7 @@ export function readInternalTransfer(body: Cell): { readonly amount: bigint; rea
   }
 }
 
-/** The payload that a transfer passes on: a separate cell, or what is left of the body. */
+/** The payload that a transfer passes on: a separate cell, or the end of the body. */
 function payloadOf(slice: Slice): Cell | null {
   if (slice.remainingBits === 0) return null;
   if (slice.loadBit()) return slice.remainingRefs > 0 ? slice.loadRef() : null;
