@@ -128,7 +128,7 @@ export class TonChain extends TonBlocks {
 
   /** Starts a network with its first block. */
   static async start(options: TonOptions = {}): Promise<TonChain> {
-    return new TonChain(await TonVm.load(), options);
+    return new TonChain(await TonVm.load(options), options);
   }
 
   /** One more server of the network, which another operator may run. */

@@ -12,6 +12,8 @@ export interface TonOptions {
   readonly blockMs?: number;
   readonly firstSeqno?: number;
   readonly globalId?: number;
+  /** False has accounts keep all coins while they rest. */
+  readonly storageFees?: boolean;
   /**
    * `same` executes all that follows from a message in one block, `next` lets each message wait for
    * the next block.
@@ -225,7 +227,7 @@ export class TonBlocks {
     const now = Math.floor(open.timeMs / 1_000);
     for (let one = todo.shift(); one; one = todo.shift()) {
       if (open.executed.length > mostInBlock) throw new Error('the messages of a block do not end');
-      const row = this.#newest(rawOf(one.to));
+      const row = this.newest(rawOf(one.to));
       const result = await this.vm.execute(row, one.cell, { now, lt: open.lt + 1n });
       // A contract that no longer accepts an external message leaves no trace of it.
       if (isRejection(result)) continue;
@@ -259,7 +261,8 @@ export class TonBlocks {
     };
   }
 
-  #newest(account: Raw): AccountRow {
+  /** With what the next block already holds. */
+  newest(account: Raw): AccountRow {
     return this.#rows.get(account)?.at(-1)?.row ?? emptyRow();
   }
 
