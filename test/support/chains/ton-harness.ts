@@ -78,6 +78,7 @@ export async function tonHarness<Adapter extends ChainAdapter>(
         ? credited(chain, payer, payer.message(address, amount, options), address)
         : credited(chain, payer, payer.tokenMessage(jetton, address, amount, options), jetton.walletOf(address));
     },
+    mine: (blocks) => chain.block(blocks),
     // Servers that lie: no block is taken back.
     reorg: async (depth, blocks = depth) => {
       for (const node of nodes) node.faults = { fork: true };
