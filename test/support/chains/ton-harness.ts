@@ -1,11 +1,8 @@
 import { Address } from '@ton/core';
 import type { ChainAdapter, PaymentIntent, PreparedTx, SignedTx } from '../../../src/chains/port/chain-adapter.ts';
 import type { ChainHarness } from './chain-conformance.ts';
-import type { Outgoing } from './ton-contracts.ts';
 import type { TonOptions } from './ton-node/blocks.ts';
 import type { Jetton } from './ton-node/jettons.ts';
-import { rawOf } from './ton-node/names.ts';
-import type { TonUser } from './ton-node/users.ts';
 import { startTon, type TonChain, type TonNode } from './ton-node.ts';
 
 /** What a network offers to an adapter. */
@@ -39,8 +36,8 @@ const ton = 1_000_000_000n;
 /**
  * A network, the servers of two operators, a wallet with coins and tokens, and an adapter for it.
  * Accounts pay nothing for their storage, so that a receiver has what it got. Txids are hashes in
- * hexadecimal: of a deposit, that of the transaction of the account that was credited (the jetton
- * wallet for tokens), and of a payment, the normalised one of its external message.
+ * hexadecimal: of a deposit, the one that `TonChain.credit` returns; of a payment, the normalised
+ * one of its external message.
  */
 export async function tonHarness<Adapter extends ChainAdapter>(
   makeParts: (setting: TonSetting) => Promise<TonParts<Adapter>> | TonParts<Adapter>,
@@ -51,9 +48,6 @@ export async function tonHarness<Adapter extends ChainAdapter>(
   const jetton = await chain.jetton('USDT', { library: true });
   const { adapter, hot, token, sign } = await makeParts({ chain, nodes, jetton });
   const wallet = Address.parse(hot);
-  // Its payments are in the next block at once, beside those of the bank that wait for it.
-  const payer = chain.user(1_000_000n * ton);
-  chain.mint(jetton, payer.address, 10n ** 15n);
   chain.pay(wallet, 1_000_000n * ton);
   chain.payTokens(jetton, wallet, 10n ** 15n, { forward: 0n });
   await chain.settle();
@@ -71,13 +65,8 @@ export async function tonHarness<Adapter extends ChainAdapter>(
     token,
     tag: '4711',
     address: () => chain.newUser().address.toString({ bounceable: false }),
-    pay: (to, tag, contract, amount) => {
-      const options = { comment: tag };
-      const address = Address.parse(to);
-      return contract === null
-        ? credited(chain, payer, payer.message(address, amount, options), address)
-        : credited(chain, payer, payer.tokenMessage(jetton, address, amount, options), jetton.walletOf(address));
-    },
+    pay: (to, comment, contract, amount) =>
+      chain.credit(Address.parse(to), amount, { jetton: contract === null ? null : jetton, comment }),
     mine: (blocks) => chain.block(blocks),
     // Servers that lie: no block is taken back.
     reorg: async (depth, blocks = depth) => {
@@ -103,12 +92,4 @@ export async function tonHarness<Adapter extends ChainAdapter>(
     },
     stop: () => chain.stop(),
   };
-}
-
-/** Pays with the next block. Returns the hash of the transaction of the account that is credited. */
-async function credited(chain: TonChain, payer: TonUser, message: Outgoing, to: Address): Promise<string> {
-  const executed = await chain.execute(payer.external(message));
-  const found = executed.findLast(({ account }) => account === rawOf(to));
-  if (!found) throw new Error('the payment does not arrive');
-  return Buffer.from(found.hash, 'base64').toString('hex');
 }

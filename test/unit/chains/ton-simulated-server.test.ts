@@ -113,7 +113,7 @@ describe('a server of the simulated TON', () => {
     expect((await ask<{ transactions: Json[] }>(node, `${path}&direction=out`)).transactions).toHaveLength(1);
   });
 
-  it('tells accounts with and without their cells, and leaves out those that do not exist', async () => {
+  it('tells accounts with and without their cells, and leaves out absent ones', async () => {
     const [user, none] = [chain.user(5n * ton), chain.newUser()];
     await chain.block();
     const path = `accountStates?address=${user.raw}&address=${none.raw}&address=${chain.bank.raw}`;

@@ -167,7 +167,7 @@ export class TonBlocks {
     return isRejection(result) ? result : null;
   }
 
-  /** Lets an external message wait for a block, which takes it when the contract accepts it then. */
+  /** Lets an external message wait for a block, which takes it if the contract accepts it. */
   add(cell: Cell, place: 'last' | 'first' = 'last'): Waiting {
     const message = loadMessage(cell.beginParse());
     if (message.info.type !== 'external-in') throw new Error('no external message');

@@ -33,7 +33,7 @@ export interface TokenOptions {
   /** Coins that pay for all; 0.05 TON beside what is passed on, unless told. */
   readonly value?: bigint;
   readonly isInline?: boolean;
-  /** Who gets what is left of the coins; null for none. */
+  /** Who gets the rest of the coins; null for none. */
   readonly response?: Address | null;
 }
 
