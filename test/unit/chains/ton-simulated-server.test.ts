@@ -152,7 +152,7 @@ describe('a server of the simulated TON', () => {
     expect(rawOf(told)).toBe(rawOf(jetton.walletOf(owner)));
     const data = { address: jetton.raw, method: 'get_jetton_data', stack: [] };
     const { stack: supply } = await order<{ stack: Json[] }>(node, 'runGetMethod', data);
-    expect(supply[0]).toEqual({ type: 'num', value: `0x${(10n ** 18n).toString(16)}` });
+    expect(supply[0]).toEqual({ type: 'num', value: `0x${(2n * 10n ** 18n).toString(16)}` });
     expect(await order(node, 'runGetMethod', { ...call, address: rawOf(owner) })).toMatchObject({ exit_code: -13 });
     expect(await order(node, 'runGetMethod', { ...call, method: 'no_such_method' })).toMatchObject({ exit_code: 11 });
   });
