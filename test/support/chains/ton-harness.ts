@@ -1,95 +1,160 @@
-import { Address } from '@ton/core';
-import type { ChainAdapter, PaymentIntent, PreparedTx, SignedTx } from '../../../src/chains/port/chain-adapter.ts';
+import { contractAddress } from '@ton/core';
+import type { NodeConfig } from '../../../src/chains/networks/network-config.ts';
+import { TonAdapter } from '../../../src/chains/ton/ton-adapter.ts';
+import { addressOf, textOf } from '../../../src/chains/ton/ton-highload.ts';
+import { highestQuery } from '../../../src/chains/ton/ton-preparation.ts';
+import type { TonNetwork } from '../../../src/chains/ton/ton-section.ts';
+import { TonTransactions } from '../../../src/chains/ton/ton-transactions.ts';
+import { settleSec } from '../../../src/chains/ton/ton-tx.ts';
 import type { ChainHarness } from './chain-conformance.ts';
+import { TestWallet } from './evm-harness.ts';
+import { keyOf, walletInit } from './ton-contracts.ts';
 import type { TonOptions } from './ton-node/blocks.ts';
 import type { Jetton } from './ton-node/jettons.ts';
+import { rawOf } from './ton-node/names.ts';
 import { startTon, type TonChain, type TonNode } from './ton-node.ts';
 
-/** What a network offers to an adapter. */
-export interface TonSetting {
+export interface TonHarness extends ChainHarness {
+  readonly adapter: TonAdapter;
   readonly chain: TonChain;
-  /** The servers of two operators. */
+  /** The indexes of two operators. */
   readonly nodes: readonly [TonNode, TonNode];
-  readonly jetton: Jetton;
-}
-
-/** What the family brings: an adapter on the network's servers, and its signer. */
-export interface TonParts<Adapter extends ChainAdapter> {
-  readonly adapter: Adapter;
-  /** The wallet that pays, in any of its spellings. */
+  readonly wallet: TestWallet;
+  readonly network: TonNetwork;
+  readonly signer: TonTransactions;
   readonly hot: string;
-  /** The token as the adapter names it. */
-  readonly token: string;
-  readonly sign: (intent: PaymentIntent, prepared: PreparedTx) => Promise<Pick<SignedTx, 'txid' | 'raw'>>;
-}
-
-export interface TonHarness<Adapter extends ChainAdapter> extends ChainHarness {
-  readonly adapter: Adapter;
-  readonly chain: TonChain;
-  readonly nodes: TonSetting['nodes'];
   readonly jetton: Jetton;
-  readonly hot: Address;
+  /** Counts of the query ids that were signed. */
+  readonly signed: Set<string>;
 }
 
-const ton = 1_000_000_000n;
+export const fundingTag = '4000000001';
+export const ton = 1_000_000_000n;
+
+/** Settings of a network of TON for tests. */
+export function tonNetwork(
+  chain: TonChain,
+  nodes: readonly NodeConfig[],
+  changes: Partial<TonNetwork> = {},
+): TonNetwork {
+  return {
+    kind: 'ton',
+    chain: 'ton',
+    globalId: chain.globalId,
+    nodes,
+    startHeight: chain.first.seqno,
+    pollMs: 0,
+    reorgWindow: 20,
+    stalledAfterSec: 0,
+    limits: new Map(),
+    feeLimits: { perTransaction: '0.5', perDay: '25' },
+    levels: new Map(),
+    sweepFrom: new Map(),
+    finality: 'masterchain',
+    tokens: new Map(),
+    paymentFee: 20_000_000n,
+    jettonValue: 50_000_000n,
+    twoNodesAbove: new Map(),
+    ...changes,
+  };
+}
 
 /**
- * A network, the servers of two operators, a wallet with coins and tokens, and an adapter for it.
- * Accounts pay nothing for their storage, so that a receiver has what it got. Txids are hashes in
- * hexadecimal: of a deposit, the one that `TonChain.credit` returns; of a payment, the normalised
- * one of its external message.
+ * A network over the real virtual machine, the indexes of two operators, a wallet that has coins
+ * and tokens and is not deployed yet, and an adapter for it. Its blocks are three hours old.
  */
-export async function tonHarness<Adapter extends ChainAdapter>(
-  makeParts: (setting: TonSetting) => Promise<TonParts<Adapter>> | TonParts<Adapter>,
-  { startTime = Date.now() - 3 * 3_600_000, storageFees = false, ...options }: TonOptions = {},
-): Promise<TonHarness<Adapter>> {
-  const chain = await startTon({ startTime, storageFees, ...options });
+export async function tonHarness(
+  changes: Partial<TonNetwork> = {},
+  { startTime = Date.now() - 3 * 3_600_000, ...options }: TonOptions = {},
+): Promise<TonHarness> {
+  const chain = await startTon({ startTime, ...options });
   const nodes = [await chain.node(), await chain.node()] as const;
-  const jetton = await chain.jetton('USDT', { library: true });
-  const { adapter, hot, token, sign } = await makeParts({ chain, nodes, jetton });
-  const wallet = Address.parse(hot);
-  chain.pay(wallet, 1_000_000n * ton);
-  chain.payTokens(jetton, wallet, 10n ** 15n, { forward: 0n });
+  const wallet = new TestWallet();
+  const jetton = await chain.jetton('USDT');
+  const token = textOf(jetton.master);
+  const network = tonNetwork(
+    chain,
+    nodes.map(({ config }) => config),
+    { tokens: new Map([['USDT', token]]), ...changes },
+  );
+  const signer = new TonTransactions({ network, keys: wallet.keys, nowMs: () => chain.head.timeMs });
+  const hot = signer.hotWallet();
+  chain.pay(addressOf(hot), 1_000_000n * ton);
   await chain.settle();
-  await chain.block(2);
-  const blockAt = (timeMs: number): Promise<void> => {
-    chain.setTime(Math.max(timeMs, chain.head.timeMs));
-    return chain.block();
-  };
+  chain.mint(jetton, addressOf(hot), 10n ** 15n);
+  await chain.settle();
+  const signed = new Set<string>();
+  const lastQuery = async () => highestQuery(signed);
+  const adapter = new TonAdapter({ network, hotWallet: hot, fundingTag, lastQuery });
+  let addresses = 0;
   return {
     adapter,
     chain,
     nodes,
+    wallet,
+    network,
+    signer,
+    hot,
     jetton,
-    hot: wallet,
+    signed,
     token,
-    tag: '4711',
-    address: () => chain.newUser().address.toString({ bounceable: false }),
-    pay: (to, comment, contract, amount) =>
-      chain.credit(Address.parse(to), amount, { jetton: contract === null ? null : jetton, comment }),
+    tag: '4000000007',
+    address: () => {
+      addresses += 1;
+      return textOf(contractAddress(0, walletInit('v4r2', keyOf(`receiver ${addresses}`))));
+    },
+    pay: (to, tag, contract, amount) => pay(chain, jetton, { to, tag, contract, amount }),
     mine: (blocks) => chain.block(blocks),
-    // Servers that lie: no block is taken back.
+    // Indexes that lie: no block is taken back.
     reorg: async (depth, blocks = depth) => {
       for (const node of nodes) node.faults = { fork: true };
       await chain.block(Math.max(0, blocks - depth));
     },
     drop: async (txid) => chain.drop(Buffer.from(txid, 'hex').toString('base64')),
     sign: async (intent, prepared) => {
-      const { reserves, expiresAt } = prepared;
-      return { ...(await sign(intent, prepared)), reserves, expiresAt };
+      const opened = signer.open(network.chain, intent, prepared);
+      if (opened.faults.length > 0) throw new Error(opened.faults.join('; '));
+      for (const one of prepared.reserves) signed.add(one);
+      return { ...opened.sign(), reserves: prepared.reserves, expiresAt: prepared.expiresAt };
     },
     conflict: async () => {
-      throw new Error('no payment of TON excludes another one');
+      throw new Error('nothing on this chain conflicts with a payment');
     },
-    // Coins always arrive. Tokens come back from a jetton wallet that refuses them.
-    refuse: async (address) => jetton.refuse(Address.parse(address)),
-    // A message is valid while the time is below that of its expiry, in whole seconds.
-    mineBefore: async (expiry) => {
-      if ('timeMs' in expiry) await blockAt(expiry.timeMs - 2_000);
-    },
-    mineAt: async (expiry) => {
-      if ('timeMs' in expiry) await blockAt(expiry.timeMs);
-    },
+    // Coins that left the wallet arrive. `jetton.refuse` fails transfers of tokens.
+    refuse: null,
+    // The contract takes a payment until this long before it counts as expired.
+    mineBefore: async (expiry) => mineAt(chain, expiry, -settleSec * 1_000 - 1_000),
+    mineAt: async (expiry) => mineAt(chain, expiry, 0),
     stop: () => chain.stop(),
   };
+}
+
+interface Paid {
+  readonly to: string;
+  readonly tag: string | null;
+  readonly contract: string | null;
+  readonly amount: bigint;
+}
+
+/**
+ * Pays from outside in a block of its own. Returns the hash of the transaction that received it,
+ * by which a scan names it.
+ */
+async function pay(chain: TonChain, jetton: Jetton, { to, tag, contract, amount }: Paid): Promise<string> {
+  const address = addressOf(to);
+  const comment = { comment: tag };
+  const receiver = contract === null ? address : jetton.walletOf(address);
+  if (contract === null) chain.pay(address, amount, comment);
+  else chain.payTokens(jetton, address, amount, { ...comment, forward: 0n });
+  await chain.block();
+  const received = chain.head.executed.findLast(({ account }) => account === rawOf(receiver));
+  if (!received) throw new Error('the payment did not arrive in its block');
+  return Buffer.from(received.hash, 'base64').toString('hex');
+}
+
+/** Makes a block this many milliseconds after an expiry. */
+async function mineAt(chain: TonChain, expiry: object, afterMs: number): Promise<void> {
+  if (!('timeMs' in expiry) || typeof expiry.timeMs !== 'number') throw new Error('payments expire by time');
+  chain.setTime(Math.max(expiry.timeMs + afterMs, chain.head.timeMs));
+  await chain.block();
 }
