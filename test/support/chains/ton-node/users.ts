@@ -33,6 +33,8 @@ export interface TokenOptions {
   /** Coins that pay for all; 0.05 TON beside what is passed on, unless told. */
   readonly value?: bigint;
   readonly isInline?: boolean;
+  /** The payload with the bit that tells its place, well formed or not. */
+  readonly raw?: Cell;
   /** Who gets the rest of the coins; null for none. */
   readonly response?: Address | null;
 }
@@ -93,8 +95,8 @@ export class TonUser {
 
   /** The message by which this user's jetton wallet sends tokens. */
   tokenMessage(jetton: Jetton, to: Address, amount: bigint, options: TokenOptions = {}): Outgoing {
-    const { comment = null, forward = 1n, isInline = false, response = this.address } = options;
-    const body = transferBody({ to, amount, response }, { amount: forward, comment, isInline });
+    const { comment = null, forward = 1n, isInline = false, response = this.address, raw } = options;
+    const body = transferBody({ to, amount, response }, { amount: forward, comment, isInline, raw });
     const value = options.value ?? usualValue + forward;
     return { to: jetton.walletOf(this.address), value, bounce: true, body };
   }
