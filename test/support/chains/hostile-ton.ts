@@ -1,7 +1,7 @@
 import { Address, beginCell, Cell } from '@ton/core';
 import type { NodeConfig } from '../../../src/chains/networks/network-config.ts';
 import type { Dice } from '../gateway/dice.ts';
-import { type Credit, HostileNode, shuffled, summed } from './hostile-node.ts';
+import { type Credit, HostileNode, shuffled } from './hostile-node.ts';
 import {
   type Comment,
   commentBody,
@@ -13,8 +13,12 @@ import {
   opcodes,
   sendMode,
 } from './ton-contracts.ts';
+import type { Executed } from './ton-node/blocks.ts';
 import type { Jetton } from './ton-node/jettons.ts';
+import { cellsOf } from './ton-node/json.ts';
+import { rawOf } from './ton-node/names.ts';
 import type { TonUser } from './ton-node/users.ts';
+import type { AccountRow } from './ton-node/vm.ts';
 import { startTon, type TonChain, type TonNode } from './ton-node.ts';
 
 const ton = 1_000_000_000n;
@@ -22,12 +26,9 @@ const ton = 1_000_000_000n;
 const beyond = 10n ** 26n;
 const dusty = 50_000_000n;
 
-/** An order of a stranger's wallet, and what of it is ours. */
-interface HostileMessage {
+/** A message of a stranger, or of the token's admin. */
+interface Hostile {
   readonly message: Outgoing;
-  readonly credits: readonly Credit[];
-  readonly leftOut?: number;
-  /** The admin of the token sends it. */
   readonly isMint?: boolean;
 }
 
@@ -38,7 +39,8 @@ export interface HostileTonOptions {
 
 /**
  * A TON over the real virtual machine, whose users are hostile: what they order is executed, and
- * the index tells it honestly. No block is taken back.
+ * the index tells it honestly. What came to us is what our accounts hold afterwards, not what
+ * messages say. No block is taken back.
  */
 export class HostileTon extends HostileNode {
   readonly #options: HostileTonOptions;
@@ -61,12 +63,15 @@ export class HostileTon extends HostileNode {
     const other = await chain.jetton('FAKE');
     const stranger = chain.user(1_000_000n * ton);
     for (const jetton of [token, other]) chain.payTokens(jetton, stranger.address, 10n ** 15n);
-    const { code, data } = highloadInit({ key: keyOf('the hot wallet') });
-    chain.place(this.#address, code as Cell, data as Cell, 100n * ton);
+    if (this.dice.chance(0.5)) {
+      const { code, data } = highloadInit({ key: keyOf('the hot wallet') });
+      chain.place(this.#address, code as Cell, data as Cell, 100n * ton);
+    }
     chain.payTokens(token, this.#address, 1n, { forward: 0n });
     await chain.settle();
+    await chain.block();
     this.#parts = { chain, node: await chain.node(), token, other, stranger };
-    this.#add([], 0);
+    this.#add();
     return this;
   }
 
@@ -93,15 +98,10 @@ export class HostileTon extends HostileNode {
     const hostile = this.some(Math.floor(this.dice.between(0, 6)), this.#makers);
     const all = shuffled(this.dice, [...hostile, ...(honest === null ? [] : [this.#paid(honest)])]);
     for (const { message, isMint = false } of all) {
-      const payer = isMint ? chain.bank : stranger;
-      payer.send(message, sendMode.payFees);
+      (isMint ? chain.bank : stranger).send(message, sendMode.payFees);
     }
     await chain.block();
-    const credits = all.flatMap(({ credits: some }) => summed(some));
-    this.#add(
-      credits,
-      all.reduce((sum, { leftOut = 0 }) => sum + leftOut, 0),
-    );
+    this.#add();
   }
 
   override reorg(): void {
@@ -121,29 +121,40 @@ export class HostileTon extends HostileNode {
     return Address.parse(this.#options.ours);
   }
 
-  #add(credits: readonly Credit[], leftOut: number): void {
-    const { seqno, rootHash } = this.#started.chain.head;
+  #add(): void {
+    const { seqno, rootHash, executed } = this.#started.chain.head;
     const parent = this.blocks.at(-1)?.hash ?? '';
     const hash = Buffer.from(rootHash, 'base64').toString('hex');
-    this.blocks.push({ height: seqno, hash, parent, credits, leftOut, answers: {} });
+    const all = executed.flatMap((one) => this.#creditOf(one));
+    const [credits, leftOut] = [
+      all.filter(({ amount }) => amount < beyond),
+      all.filter(({ amount }) => amount >= beyond),
+    ];
+    this.blocks.push({ height: seqno, hash, parent, credits, leftOut: leftOut.length, answers: {} });
   }
 
-  #coins(amount: bigint): Credit {
-    return { address: this.#options.ours, contract: null, amount };
-  }
-
-  #tokens(amount: bigint): Credit {
-    return { address: this.#options.ours, contract: this.token, amount };
+  /** What a transaction brought: coins that did not bounce, or the tokens that our jetton wallet gained. */
+  #creditOf({ account, tx, before, after }: Executed): Credit[] {
+    const { token } = this.#started;
+    const address = this.#options.ours;
+    if (account === rawOf(this.#address) && tx.inMessage?.info.type === 'internal') {
+      const { description } = tx;
+      const isBack = description.type === 'generic' && description.bouncePhase?.type === 'ok';
+      const amount = tx.inMessage.info.value.coins;
+      return isBack || amount === 0n ? [] : [{ address, contract: null, amount }];
+    }
+    if (account !== rawOf(token.walletOf(this.#address))) return [];
+    const amount = balanceOf(after) - balanceOf(before);
+    return amount > 0n ? [{ address, contract: this.token, amount }] : [];
   }
 
   /** A payment with the tag of an order. */
-  #paid({ contract, amount, tag = null }: Credit): HostileMessage {
-    return contract === null ? this.#sent(amount, commentBody(tag)) : this.#transfer(amount, { comment: tag });
+  #paid({ contract, amount, tag = null }: Credit): Hostile {
+    return contract === null ? this.#sent(amount, commentBody(tag), false) : this.#transfer(amount, { comment: tag });
   }
 
-  #sent(value: bigint, body: Cell, isCredit = true): HostileMessage {
-    const bounce = this.dice.chance(0.5);
-    return { message: { to: this.#address, value, bounce, body }, credits: isCredit ? [this.#coins(value)] : [] };
+  #sent(value: bigint, body: Cell, bounce = this.dice.chance(0.5)): Hostile {
+    return { message: { to: this.#address, value, bounce, body } };
   }
 
   /** Tokens of the stranger. Coins that are passed on arrive as coins. */
@@ -151,16 +162,10 @@ export class HostileTon extends HostileNode {
     amount: bigint,
     { comment = null, forward = 0n, raw }: { comment?: Comment; forward?: bigint; raw?: Cell } = {},
     jetton: Jetton = this.#started.token,
-  ): HostileMessage {
-    const { stranger, token } = this.#started;
+  ): Hostile {
     const isInline = typeof comment === 'string' && comment.length < 20;
     const options = { comment, forward, isInline, ...(raw ? { raw } : {}) };
-    const message = stranger.tokenMessage(jetton, this.#address, amount, options);
-    const credits = [
-      ...(jetton === token && amount > 0n ? [this.#tokens(amount)] : []),
-      ...(forward > 0n ? [this.#coins(forward)] : []),
-    ];
-    return { message, credits };
+    return { message: this.#started.stranger.tokenMessage(jetton, this.#address, amount, options) };
   }
 
   get #comments(): readonly Comment[] {
@@ -182,7 +187,7 @@ export class HostileTon extends HostileNode {
   }
 
   /** Makers of messages that any user can send. */
-  get #makers(): (() => HostileMessage)[] {
+  get #makers(): (() => Hostile)[] {
     const { token, other, stranger, chain } = this.#started;
     const small = (): bigint => BigInt(Math.floor(this.dice.between(1, 1e6)));
     const some = (): bigint => dusty + small();
@@ -197,16 +202,16 @@ export class HostileTon extends HostileNode {
       () => this.#sent(some(), commentBody(this.dice.pick(this.#comments))),
       // Dust that costs more than it brings, and nothing at all.
       () => this.#sent(1n, commentBody('dust')),
-      () => this.#sent(0n, commentBody('nothing'), false),
+      () => this.#sent(0n, commentBody('nothing')),
       // What a jetton wallet says, by someone else: the coins are all that comes.
       () => this.#sent(some(), named(opcodes.notification, 10n ** 12n)),
       () => this.#sent(some(), told(10n ** 12n)),
       () => this.#sent(some(), named(opcodes.excesses, 1n)),
       () => this.#sent(some(), named(this.dice.pick([opcodes.transfer, opcodes.burn, 0xffffffff]), 10n ** 12n)),
       // Our jetton wallet believes no stranger, and keeps coins that come without bounce.
-      () => ({ message: { to: ourJetton, value: some(), bounce: this.dice.chance(0.5), body: told(5n) }, credits: [] }),
-      () => ({ message: { to: ourJetton, value: some(), body: named(opcodes.transfer, 1n) }, credits: [] }),
-      () => ({ message: { to: ourJetton, value: some(), body: new Cell() }, credits: [] }),
+      () => ({ message: { to: ourJetton, value: some(), bounce: this.dice.chance(0.5), body: told(5n) } }),
+      () => ({ message: { to: ourJetton, value: some(), body: named(opcodes.transfer, 1n) } }),
+      () => ({ message: { to: ourJetton, value: some(), body: new Cell() } }),
       // Tokens with each kind of payload, with and without coins.
       () => this.#transfer(small(), { comment: this.dice.pick(this.#comments), forward: this.dice.pick([0n, 1n, 7n]) }),
       () => {
@@ -221,20 +226,18 @@ export class HostileTon extends HostileNode {
       // Tokens that nobody watches.
       () => this.#transfer(10n ** 9n, { comment: '4711', forward: this.dice.pick([0n, 1n]) }, other),
       // More than the stranger has.
-      () => ({ ...this.#transfer(10n ** 18n, { comment: '4711' }), credits: [] }),
+      () => this.#transfer(10n ** 18n, { comment: '4711' }),
       // Made by the token's admin: usual amounts, and more than anything can hold.
-      () => {
-        const amount = small();
-        return { message: token.mintMessage(this.#address, amount), credits: [this.#tokens(amount)], isMint: true };
-      },
-      () => ({ message: token.mintMessage(this.#address, beyond), credits: [], leftOut: 1, isMint: true }),
+      () => ({ message: token.mintMessage(this.#address, this.dice.pick([small(), beyond])), isMint: true }),
       // A state for a wallet that has one.
-      () => {
-        const { message, credits } = this.#sent(some(), commentBody('state'));
-        return { message: { ...message, init: stranger.init }, credits };
-      },
+      () => ({ message: { ...this.#sent(some(), commentBody('state')).message, init: stranger.init } }),
       // Strangers among themselves.
-      () => ({ message: { to: chain.newUser().address, value: some() }, credits: [] }),
+      () => ({ message: { to: chain.newUser().address, value: some() } }),
     ];
   }
+}
+
+/** The tokens of a jetton wallet, whose data begin with them. */
+function balanceOf(row: AccountRow): bigint {
+  return cellsOf(row).data?.beginParse().loadCoins() ?? 0n;
 }
