@@ -24,12 +24,14 @@ import {
   type TxStatus,
 } from '../port/chain-adapter.ts';
 import { txidDigits } from '../port/txid.ts';
+import type { TonBlock } from './ton-answer.ts';
 import { readScanned, TonBlockSource, type TonReading } from './ton-block-source.ts';
 import { networkFault, tonReport } from './ton-facts.ts';
 import { OwnJettons } from './ton-jettons.ts';
 import { httpOptions, TonNode } from './ton-node.ts';
 import { TonPreparation } from './ton-preparation.ts';
 import type { TonNetwork } from './ton-section.ts';
+import { SeenEnds } from './ton-seen.ts';
 import { tonSpend } from './ton-spend.ts';
 import { tonStatus } from './ton-status.ts';
 import { tonTraits } from './ton-traits.ts';
@@ -64,6 +66,7 @@ export class TonAdapter implements ChainAdapter {
   readonly #agreement: Agreement<TonNode>;
   readonly #compared: ComparedDeposits<TonNode>;
   readonly #preparation: TonPreparation;
+  readonly #seen = new SeenEnds();
 
   constructor({ network, hotWallet, fundingTag, lastQuery, rpc = {} }: TonAdapterOptions) {
     const { chain, nodes, tokens } = network;
@@ -80,10 +83,7 @@ export class TonAdapter implements ChainAdapter {
     this.#nodes = new Nodes({
       chain,
       nodes: nodes.map((node) => new TonNode(new HttpNode(node, { ...httpOptions, ...rpc }))),
-      verify: async (node) => {
-        const fault = networkFault((await node.head()).globalId, network);
-        if (fault !== null) throw new NodeFault('wrong_chain', fault);
-      },
+      verify: async (node) => this.#refuseOther(await node.head()),
       height: async (node) => (await node.head()).ref.height,
     });
     this.#agreement = new Agreement(this.#nodes);
@@ -107,12 +107,13 @@ export class TonAdapter implements ChainAdapter {
   scan(cursor: Cursor, maxBlocks: number): Promise<ScanResult> {
     return this.#nodes.ask(async (node) => {
       const head = await node.head();
+      this.#refuseOther(head);
       refuseStalled(this.#network, Math.floor(head.ref.timeMs / 1_000));
       const { height } = head.ref;
       if (cursor.window.at(-1)?.hash === head.ref.hash) {
         return { orphaned: [], blocks: [], cursor, head: height, final: height };
       }
-      const source = new TonBlockSource({ ...(await this.#reading(node)), head });
+      const source = new TonBlockSource({ ...(await this.#reading(node)), head, seen: this.#seen });
       const result = await scanBlocks(this.chain, source, cursor, { maxBlocks, reorgWindow: this.reorgWindow });
       await this.#compared.refuseUnlike(node, result.blocks);
       return { ...result, final: result.head };
@@ -187,6 +188,11 @@ export class TonAdapter implements ChainAdapter {
       ...{ jettons: this.#jettons, fundingTag: this.#fundingTag },
     };
     return this.#nodes.report((node) => tonReport(node, subject));
+  }
+
+  #refuseOther({ globalId }: Pick<TonBlock, 'globalId'>): void {
+    const fault = networkFault(globalId, this.#network);
+    if (fault !== null) throw new NodeFault('wrong_chain', fault);
   }
 
   #statusOf(node: TonNode, sent: SentTx): Promise<TxStatus> {

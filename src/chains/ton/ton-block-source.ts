@@ -4,6 +4,7 @@ import type { BlockRef, ScannedBlock } from '../port/chain-adapter.ts';
 import type { TonBlock, TonTransaction } from './ton-answer.ts';
 import { historyOf } from './ton-history.ts';
 import type { TonNode } from './ton-node.ts';
+import type { SeenEnds } from './ton-seen.ts';
 import { mayReturn, type Received, receivedBy, type TonAccounts } from './ton-transfers.ts';
 
 /** How the transactions of our accounts are read. */
@@ -15,6 +16,7 @@ export interface TonReading {
 }
 
 interface TonBlockSourceOptions extends TonReading {
+  readonly seen: SeenEnds;
   /** The newest block when the scan begins. The scan reads no block above it. */
   readonly head: TonBlock;
 }
@@ -74,6 +76,8 @@ async function ownBlocks(options: TonBlockSourceOptions, above: number): Promise
   const isEnough = (tx: TonTransaction, count: number): boolean => count >= mostTransactions && tx.height - 1 > above;
   const { transactions, wholeTo } = await listed(options, above, isEnough);
   const end = Math.min(wholeTo ?? top, top);
+  options.seen.refuseLate(above, transactions);
+  options.seen.note(end, transactions);
   const ours = transactions.filter(({ height }) => height > above && height <= end);
   const blocks = [...Map.groupBy(ours, ({ height }) => height)]
     .map(([height, some]) => ({ height, transactions: some }))

@@ -1,4 +1,4 @@
-import { systemMs } from '../../base/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import type { PaymentIntent, PreparedTx } from '../port/chain-adapter.ts';
 import { SignerError } from '../port/signer.ts';
 import { faultsOf, type OpenedTx, type SigningKey, type SigningKeys, type TransactionSigner } from '../port/transaction-signer.ts';
@@ -11,8 +11,6 @@ import { backSec, decodePayload, expiryMs, reservationOf, signTonTx, type TonPay
 interface TonTransactionsOptions {
   readonly network: Pick<TonNetwork, 'chain' | 'tokens' | 'jettonValue'>;
   readonly keys: SigningKeys;
-  /** The signer's clock, in milliseconds since 1970. */
-  readonly nowMs?: () => number;
 }
 
 /** An order may be this far ahead of the signer's clock. */
@@ -23,14 +21,12 @@ export class TonTransactions implements TransactionSigner {
   readonly traits = tonTraits;
   readonly #network: TonTransactionsOptions['network'];
   readonly #keys: SigningKeys;
-  readonly #nowMs: () => number;
   /** Cached: it is public, and its derivation is slow. */
   #wallet: string | undefined;
 
-  constructor({ network, keys, nowMs = systemMs }: TonTransactionsOptions) {
+  constructor({ network, keys }: TonTransactionsOptions) {
     this.#network = network;
     this.#keys = keys;
-    this.#nowMs = nowMs;
   }
 
   hotWallet(): string {
@@ -42,11 +38,17 @@ export class TonTransactions implements TransactionSigner {
     return address === this.hotWallet();
   }
 
-  open(chain: string, intent: PaymentIntent, prepared: PreparedTx): OpenedTx {
+  open(chain: string, intent: PaymentIntent, prepared: PreparedTx, now = systemClock.now()): OpenedTx {
     const wallet = this.hotWallet();
     const payload = openPayload(prepared.payload, wallet);
+    const createdAtMs = payload.tx.createdAt * 1_000;
     return {
-      faults: [...this.#faults(chain, intent, prepared, payload), ...this.#jettonFaults(intent, payload)],
+      faults: [
+        ...this.#faults(chain, intent, prepared, payload),
+        ...this.#jettonFaults(intent, payload),
+        // Only this side: the same request may come again long after, and gets the same bytes.
+        ...faultsOf([['the order is ahead of the clock of the signer', createdAtMs <= now.getTime() + mostAheadMs]]),
+      ],
       builtAtMs: (payload.tx.createdAt + backSec) * 1_000,
       leastCounted: payload.tx.jetton?.value ?? 0n,
       sign: () => signTonTx(payload, this.#key(), wallet),
@@ -70,8 +72,6 @@ export class TonTransactions implements TransactionSigner {
       ['the transaction pays nothing', tx.amount > 0n],
       ['the comment of the transaction is not the tag of the payment', tx.comment === intent.tag],
       ['the fee does not cover what the message carries', fee > (tx.jetton?.value ?? 0n)],
-      // Only this side: the same request may come again long after, and gets the same bytes.
-      ['the order is ahead of the clock of the signer', tx.createdAt * 1_000 <= this.#nowMs() + mostAheadMs],
       [
         'the last second of the transaction is not the one stated',
         expiresAt !== null && 'timeMs' in expiresAt && expiresAt.timeMs === expiryMs(tx),

@@ -60,8 +60,11 @@ export function mayReturn({ inMessage }: TonTransaction): boolean {
 
 /** What text of senders may hold to be shown as it is. */
 const plain = /^[^\p{C}\p{Z}](?:[^\p{C}\p{Zl}\p{Zp}]*[^\p{C}\p{Z}])?$/u;
-/** Longer comments are cut. No tag of ours is as long. */
-const mostBytes = 512;
+/**
+ * Longer comments are cut. No tag of ours is as long, and the digits of so many bytes are short
+ * enough to be stored.
+ */
+const mostBytes = 96;
 
 /** The comment of a body; null for a body without one, such as an encrypted comment. */
 export function tagOf(body: Cell | null): string | null {

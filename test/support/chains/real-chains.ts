@@ -214,6 +214,7 @@ export class RealChains {
       ...(this.#tron ? { tron: { ...this.#tron.section(), ...tron } } : {}),
       ...(this.#xrp ? { ripple: { ...this.#xrp.section(), ...ripple } } : {}),
       ...(this.#stellar ? { stellar: { ...this.#stellar.section(), ...stellar } } : {}),
+      ...(this.#ton ? { ton: { ...this.#ton.section(), ...ton } } : {}),
       ...(this.#solana ? { solana: { ...this.#solana.section(), ...solana } } : {}),
       ...(this.#ton ? { ton: { ...this.#ton.section(), ...ton } } : {}),
     };

@@ -1,5 +1,6 @@
-import { Address } from '@ton/core';
+import { addressOf, textOf } from '../../../src/chains/ton/ton-highload.ts';
 import type { Jetton } from './ton-node/jettons.ts';
+import { rawOf } from './ton-node/names.ts';
 import { startTon, type TonChain, type TonNode } from './ton-node.ts';
 
 /** A time that a test or a machine keeps. */
@@ -9,36 +10,31 @@ interface Times {
 
 const ton = 1_000_000_000n;
 /** Milliseconds that the first block lies before the clock. */
-const beforeMs = 60_000;
+const beforeMs = 120_000;
 
 /**
- * A TON of one's own on two simulated servers of different operators, over the real virtual
+ * A TON of one's own on two simulated indexes of different operators, over the real virtual
  * machine, for gateways and signers that reach it over HTTP. Its blocks follow a clock.
  */
 export class RealTon {
   readonly chain: TonChain;
   /** In the order in which they are asked. */
   readonly nodes: readonly [TonNode, TonNode];
-  /** The token that plays USDT, whose wallets name their code by its hash. */
-  readonly usdt: Jetton;
+  /** The token that plays USDT. */
+  readonly jetton: Jetton;
   readonly #clock: Times;
 
-  private constructor(chain: TonChain, nodes: RealTon['nodes'], usdt: Jetton, clock: Times) {
+  private constructor(chain: TonChain, nodes: RealTon['nodes'], jetton: Jetton, clock: Times) {
     this.chain = chain;
     this.nodes = nodes;
-    this.usdt = usdt;
+    this.jetton = jetton;
     this.#clock = clock;
   }
 
   static async start(clock: Times): Promise<RealTon> {
-    const chain = await startTon({ startTime: clock.now().getTime() - beforeMs });
-    const usdt = await chain.jetton('USDT', { library: true });
-    return new RealTon(chain, [await chain.node(), await chain.node()], usdt, clock);
-  }
-
-  /** The token's master, as settings name it. */
-  get token(): string {
-    return this.usdt.master.toString();
+    const chain = await startTon({ startTime: clock.now().getTime() - beforeMs, globalId: -777 });
+    const jetton = await chain.jetton('USDT');
+    return new RealTon(chain, [await chain.node(), await chain.node()], jetton, clock);
   }
 
   /** Its section in the file of networks. */
@@ -51,37 +47,19 @@ export class RealTon {
       start_height: this.chain.head.seqno,
       poll_ms: 100,
       stalled_after_sec: 0,
-      tokens: { USDT: this.token },
-      wallet_levels: { TON: { low: '100' } },
+      tokens: { USDT: textOf(this.jetton.master) },
+      wallet_levels: { TON: { low: '10' } },
       limits: { TON: limits, USDT: limits },
     };
   }
 
-  /** A wallet without coins that nothing deployed, in the form in which payouts name it. */
-  newAddress(): string {
-    return this.chain.newUser().address.toString({ bounceable: false });
-  }
-
-  /** What an address has, in nanotons or units of the token. */
-  balance(address: string, token: string | null = null): bigint {
-    const owner = Address.parse(address);
-    return token === null ? this.chain.balance(owner) : this.usdt.balance(owner);
-  }
-
-  /**
-   * Pays coins or tokens with a comment in the next block. Returns the hash of the transaction that
-   * is credited, in hexadecimal.
-   */
-  pay(to: string, comment: string | null, token: string | null, amount: bigint): Promise<string> {
-    return this.chain.credit(Address.parse(to), amount, { jetton: token === null ? null : this.usdt, comment });
-  }
-
-  /** Makes blocks. The first one has the time of the clock, each other one 400 ms more. */
+  /** Makes blocks. The first one has the time of the clock, each other one half a second more. */
   async mine(blocks = 1): Promise<void> {
-    if (blocks < 1) return;
     const now = this.#clock.now().getTime();
-    if (now >= this.chain.head.timeMs) this.chain.setTime(now);
-    await this.chain.block(blocks);
+    for (let made = 0; made < blocks; made += 1) {
+      if (made === 0 && now > this.chain.head.timeMs) this.chain.setTime(now);
+      await this.chain.block();
+    }
   }
 
   /** Milliseconds by which the newest block is ahead of the clock. */
@@ -89,10 +67,41 @@ export class RealTon {
     return this.chain.head.timeMs - this.#clock.now().getTime();
   }
 
-  /** Pays a wallet coins and tokens with the tag of funding, which no block holds yet. */
-  async fund(hot: string, tag: string): Promise<void> {
-    await this.pay(hot, tag, null, 100_000n * ton);
-    await this.pay(hot, tag, this.token, 1_000_000n * 1_000_000n);
+  /** A wallet that does not exist yet. */
+  newAddress(): string {
+    return textOf(this.chain.newUser().address);
+  }
+
+  /** Pays from outside with the next block. Returns the hash of the message that does. */
+  pay(to: string, tag: string | null, amount: bigint, isToken = false): string {
+    const comment = { comment: tag };
+    const hash = isToken
+      ? this.chain.payTokens(this.jetton, addressOf(to), amount, comment)
+      : this.chain.pay(addressOf(to), amount, comment);
+    return Buffer.from(hash, 'base64').toString('hex');
+  }
+
+  /** Gives a wallet coins and tokens with the tag of funding, with the next block. */
+  fund(hot: string, tag: string): void {
+    this.pay(hot, tag, 100_000n * ton);
+    this.pay(hot, tag, 1_000_000n * 1_000_000n, true);
+  }
+
+  /** All coins that came to an address, without what its contract sent on or paid. */
+  received(address: string): bigint {
+    const account = rawOf(addressOf(address));
+    let sum = 0n;
+    for (const { executed } of this.chain.blocks) {
+      for (const { tx, ...one } of executed) {
+        const info = tx.inMessage?.info;
+        if (one.account === account && info?.type === 'internal') sum += info.value.coins;
+      }
+    }
+    return sum;
+  }
+
+  tokens(address: string): bigint {
+    return this.jetton.balance(addressOf(address));
   }
 
   /** All servers are honest again. */

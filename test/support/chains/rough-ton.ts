@@ -19,8 +19,9 @@ export class RoughTon implements RoughChain {
     return new Address(0, Buffer.from(dice.bytes(32))).toString({ bounceable: false });
   }
 
-  pay(to: string, amount: bigint, contract: string | null, tag: string | null = null): Promise<string> {
-    return this.#network.pay(to, tag, contract, amount);
+  pay(to: string, amount: bigint, contract: string | null, comment: string | null = null): Promise<string> {
+    const { chain, jetton } = this.#network;
+    return chain.credit(Address.parse(to), amount, { jetton: contract === null ? null : jetton, comment });
   }
 
   mine(): Promise<void> {
@@ -44,6 +45,8 @@ export class RoughTon implements RoughChain {
   }
 
   async balances(addresses: readonly string[], contract: string | null): Promise<ReadonlyMap<string, bigint>> {
-    return new Map(addresses.map((address) => [address, this.#network.balance(address, contract)]));
+    const { chain, jetton } = this.#network;
+    const of = (address: Address): bigint => (contract === null ? chain.balance(address) : jetton.balance(address));
+    return new Map(addresses.map((address) => [address, of(Address.parse(address))]));
   }
 }

@@ -77,7 +77,7 @@ export async function tonHarness(
     nodes.map(({ config }) => config),
     { tokens: new Map([['USDT', token]]), ...changes },
   );
-  const signer = new TonTransactions({ network, keys: wallet.keys, nowMs: () => chain.head.timeMs });
+  const signer = new TonTransactions({ network, keys: wallet.keys });
   const hot = signer.hotWallet();
   chain.pay(addressOf(hot), 1_000_000n * ton);
   await chain.settle();
@@ -112,7 +112,7 @@ export async function tonHarness(
     },
     drop: async (txid) => chain.drop(Buffer.from(txid, 'hex').toString('base64')),
     sign: async (intent, prepared) => {
-      const opened = signer.open(network.chain, intent, prepared);
+      const opened = signer.open(network.chain, intent, prepared, new Date(chain.head.timeMs));
       if (opened.faults.length > 0) throw new Error(opened.faults.join('; '));
       for (const one of prepared.reserves) signed.add(one);
       return { ...opened.sign(), reserves: prepared.reserves, expiresAt: prepared.expiresAt };
