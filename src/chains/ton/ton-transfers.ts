@@ -23,7 +23,8 @@ const nothing: Received = { transfers: [], cost: 0n };
  * What a transaction of one of our accounts brought to the wallet.
  *
  * - Coins: the value of a message that is no return of a payment of ours. It stays also when the
- *   contract did not run. The tag is its comment.
+ *   contract did not run, unless the message asked to bounce: then the chain sent it back. The tag
+ *   is its comment.
  * - Jettons: the amount that our own jetton wallet was told to add, when it did so. Who tells the
  *   wallet about a transfer may be anyone, and counts for nothing.
  *
@@ -39,6 +40,9 @@ export function receivedBy(tx: TonTransaction, accounts: TonAccounts, isReturn: 
     // The payment's own fee holds what its returns bring and cost.
     if (isReturn) return nothing;
     const { value, body } = inMessage;
+    // The sender pays for the way back, so that only the rent of the wallet is missing.
+    const sent = tx.outMessages.reduce((sum, one) => sum + one.value + one.sentFee, 0n);
+    if (tx.outMessages.some(({ bounced }) => bounced)) return { transfers: [], cost: totalFees + sent - value };
     const transfers = value === 0n ? [] : [{ ...found, tag: tagOf(body), contract: null, amount: value }];
     return { transfers, cost: totalFees };
   }
@@ -56,8 +60,11 @@ export function mayReturn({ inMessage }: TonTransaction): boolean {
 
 /** What text of senders may hold to be shown as it is. */
 const plain = /^[^\p{C}\p{Z}](?:[^\p{C}\p{Zl}\p{Zp}]*[^\p{C}\p{Z}])?$/u;
-/** Longer comments are cut. No tag of ours is as long. */
-const mostBytes = 512;
+/**
+ * Longer comments are cut. No tag of ours is as long, and the digits of so many bytes are short
+ * enough to be stored.
+ */
+const mostBytes = 96;
 
 /** The comment of a body; null for a body without one, such as an encrypted comment. */
 export function tagOf(body: Cell | null): string | null {

@@ -216,6 +216,7 @@ export class RealChains {
       ...(this.#stellar ? { stellar: { ...this.#stellar.section(), ...stellar } } : {}),
       ...(this.#ton ? { ton: { ...this.#ton.section(), ...ton } } : {}),
       ...(this.#solana ? { solana: { ...this.#solana.section(), ...solana } } : {}),
+      ...(this.#ton ? { ton: { ...this.#ton.section(), ...ton } } : {}),
     };
     await writeFile(this.networksFile, stringify({ networks }));
   }

@@ -224,9 +224,12 @@ export interface Forward {
   readonly comment: Comment;
   /** Puts the payload into the body itself, not into a separate cell. */
   readonly isInline?: boolean;
+  /** The payload with the bit that tells its place, well formed or not. */
+  readonly raw?: Cell | undefined;
 }
 
-function storedPayload({ comment, isInline = false }: Forward): Slice {
+function storedPayload({ comment, isInline = false, raw }: Forward): Slice {
+  if (raw) return raw.beginParse();
   const payload = commentBody(comment);
   const cell = isInline
     ? beginCell().storeBit(false).storeSlice(payload.beginParse())

@@ -33,7 +33,7 @@ export const ton = 1_000_000_000n;
 
 /** Settings of a network of TON for tests. */
 export function tonNetwork(
-  chain: TonChain,
+  chain: { readonly globalId: number; readonly first: { readonly seqno: number } },
   nodes: readonly NodeConfig[],
   changes: Partial<TonNetwork> = {},
 ): TonNetwork {

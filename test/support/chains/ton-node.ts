@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { type Address, beginCell, Cell, Dictionary } from '@ton/core';
 import type { NodeConfig } from '../../../src/chains/networks/network-config.ts';
 import { type Refusal, RpcServer } from './rpc-server.ts';
-import { codeOf, keyOf, libraryCell, notificationBody, type WalletVersion } from './ton-contracts.ts';
+import { type Comment, codeOf, keyOf, libraryCell, notificationBody, type WalletVersion } from './ton-contracts.ts';
 import { TonBlocks, type TonOptions } from './ton-node/blocks.ts';
 import { type Call, orders, paramsOf, questions } from './ton-node/calls.ts';
 import { falsified, type TonFaults } from './ton-node/faults.ts';
@@ -114,6 +114,8 @@ function readRequest(text: string, request: IncomingMessage): Request | Refusal 
 export class TonChain extends TonBlocks {
   /** A wallet with plenty of coins, which is the admin of all tokens. */
   readonly bank: TonUser;
+  /** Another one, whose payments are in the next block at once. */
+  readonly teller: TonUser;
   readonly #nodes: TonNode[] = [];
   readonly #libraries = Dictionary.empty(Dictionary.Keys.Buffer(32), Dictionary.Values.Cell());
   #users = 0;
@@ -122,13 +124,15 @@ export class TonChain extends TonBlocks {
   private constructor(vm: TonVm, options: TonOptions) {
     super(vm, options);
     this.bank = new TonUser(this, keyOf(`bank of ${this.name}`), 'v3r2');
-    const { code, data } = this.bank.init;
-    this.place(this.bank.address, code as Cell, data as Cell, 4_000_000_000n * ton);
+    this.teller = new TonUser(this, keyOf(`teller of ${this.name}`), 'v4r2');
+    for (const { address, init } of [this.bank, this.teller]) {
+      this.place(address, init.code as Cell, init.data as Cell, 2_000_000_000n * ton);
+    }
   }
 
   /** Starts a network with its first block. */
   static async start(options: TonOptions = {}): Promise<TonChain> {
-    return new TonChain(await TonVm.load(), options);
+    return new TonChain(await TonVm.load(options), options);
   }
 
   /** One more server of the network, which another operator may run. */
@@ -167,7 +171,7 @@ export class TonChain extends TonBlocks {
   }
 
   /**
-   * A kind of token, of which the bank has plenty. Makes blocks.
+   * A kind of token, of which the bank and the teller have plenty. Makes blocks.
    *
    * @param library Its wallets name their code by a hash, as those of USDT do.
    */
@@ -176,7 +180,7 @@ export class TonChain extends TonBlocks {
     if (library) this.#addLibrary(code);
     const walletCode = library ? libraryCell(code) : code;
     const jetton = new Jetton(this, { name, admin: this.bank.address, walletCode });
-    this.mint(jetton, this.bank.address, 10n ** 18n);
+    for (const { address } of [this.bank, this.teller]) this.mint(jetton, address, 10n ** 18n);
     await this.settle();
     return jetton;
   }
@@ -194,6 +198,29 @@ export class TonChain extends TonBlocks {
   /** Pays tokens of the bank with the next block. */
   payTokens(jetton: Jetton, to: Address, amount: bigint, options: TokenOptions = {}): Hash64 {
     return this.bank.payTokens(jetton, to, amount, options);
+  }
+
+  /**
+   * Pays coins or tokens with the next block, whose transactions are known at once. Returns the
+   * hash of the transaction of the account that is credited, in hexadecimal. For tokens that is the
+   * jetton wallet.
+   *
+   * @throws Error when the payment does not arrive.
+   */
+  async credit(
+    to: Address,
+    amount: bigint,
+    { jetton, comment = null }: { readonly jetton?: Jetton | null; readonly comment?: Comment } = {},
+  ): Promise<string> {
+    const { teller } = this;
+    const message = jetton
+      ? teller.tokenMessage(jetton, to, amount, { comment })
+      : teller.message(to, amount, { comment });
+    const credited = rawOf(jetton ? jetton.walletOf(to) : to);
+    const executed = await this.execute(teller.external(message));
+    const found = executed.findLast(({ account }) => account === credited);
+    if (!found) throw new Error('the payment does not arrive');
+    return Buffer.from(found.hash, 'base64').toString('hex');
   }
 
   /** A stranger tells an owner of tokens that never came. */

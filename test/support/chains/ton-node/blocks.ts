@@ -12,6 +12,8 @@ export interface TonOptions {
   readonly blockMs?: number;
   readonly firstSeqno?: number;
   readonly globalId?: number;
+  /** False has accounts keep all coins while they rest. */
+  readonly storageFees?: boolean;
   /**
    * `same` executes all that follows from a message in one block, `next` lets each message wait for
    * the next block.
@@ -61,6 +63,13 @@ interface Queued {
   readonly external: Hash64 | null;
 }
 
+interface OpenBlock {
+  timeMs: number;
+  readonly startLt: bigint;
+  lt: bigint;
+  readonly executed: Executed[];
+}
+
 /** Logical times of blocks are multiples of it. */
 const ltStep = 1_000_000n;
 /** Larger than 2^45, as on the main network. */
@@ -83,6 +92,7 @@ export class TonBlocks {
   readonly #blockMs: number;
   readonly #rows = new Map<Raw, { readonly seqno: number; readonly row: AccountRow }[]>();
   #queue: Queued[] = [];
+  #open: OpenBlock | null = null;
   #nextTimeMs: number | null = null;
   #busy: Promise<unknown> = Promise.resolve();
 
@@ -122,11 +132,9 @@ export class TonBlocks {
   /** Makes blocks. The first one lies `afterMs` after the newest one. */
   async block(count = 1, afterMs?: number): Promise<void> {
     if (afterMs !== undefined) this.setTime(this.head.timeMs + afterMs);
-    const made = this.#busy.then(async () => {
+    await this.#alone(async () => {
       for (let number = 0; number < count; number += 1) await this.#make();
     });
-    this.#busy = made.catch(() => {});
-    await made;
   }
 
   /** Makes blocks until no message waits any more. */
@@ -159,7 +167,7 @@ export class TonBlocks {
     return isRejection(result) ? result : null;
   }
 
-  /** Lets an external message wait for a block, which takes it when the contract accepts it then. */
+  /** Lets an external message wait for a block, which takes it if the contract accepts it. */
   add(cell: Cell, place: 'last' | 'first' = 'last'): Waiting {
     const message = loadMessage(cell.beginParse());
     if (message.info.type !== 'external-in') throw new Error('no external message');
@@ -176,33 +184,67 @@ export class TonBlocks {
     this.waiting = this.waiting.filter((one) => one.hash !== hash && one.normalHash !== hash);
   }
 
-  async #make(): Promise<void> {
+  /**
+   * Executes an external message at once, and all that follows from it, for the next block. Nothing
+   * of it is seen before that block. Returns nothing when the contract does not accept it.
+   */
+  execute(cell: Cell): Promise<readonly Executed[]> {
+    return this.#alone(async () => {
+      const message = loadMessage(cell.beginParse());
+      if (message.info.type !== 'external-in') throw new Error('no external message');
+      const { executed } = this.#opened();
+      const before = executed.length;
+      await this.#run([{ cell, to: message.info.dest, trace: null, external: hashOf(cell) }]);
+      return executed.slice(before);
+    });
+  }
+
+  /** The block that is being made. */
+  #opened(): OpenBlock {
     const { head } = this;
-    const timeMs = Math.max(this.#nextTimeMs ?? 0, this.#nextTimeMs === null ? head.timeMs + this.#blockMs : 0);
-    this.#nextTimeMs = null;
-    const seqno = head.seqno + 1;
     const startLt = (head.endLt / ltStep + 1n) * ltStep;
-    const [taken, rest] = [this.#queue, this.waiting.filter(({ hash }) => this.held.has(hash))];
+    this.#open ??= { timeMs: this.#nextTimeMs ?? head.timeMs + this.#blockMs, startLt, lt: startLt, executed: [] };
+    return this.#open;
+  }
+
+  async #make(): Promise<void> {
+    const open = this.#opened();
+    if (this.#nextTimeMs !== null) open.timeMs = Math.max(open.timeMs, this.#nextTimeMs);
     const entering = this.waiting.filter(({ hash }) => !this.held.has(hash));
-    this.waiting = rest;
+    this.waiting = this.waiting.filter(({ hash }) => this.held.has(hash));
+    const queued = this.#queue;
     this.#queue = [];
-    const todo = [...taken, ...entering.map(({ cell, to, hash }) => ({ cell, to, trace: null, external: hash }))];
-    const executed: Executed[] = [];
-    let lt = startLt;
+    await this.#run([...queued, ...entering.map(({ cell, to, hash }) => ({ cell, to, trace: null, external: hash }))]);
+    this.#nextTimeMs = null;
+    this.#open = null;
+    const { timeMs, startLt, lt, executed } = open;
+    this.#append({ seqno: this.head.seqno + 1, timeMs, startLt, endLt: lt + 1n, executed });
+  }
+
+  async #run(todo: Queued[]): Promise<void> {
+    const open = this.#opened();
+    const seqno = this.head.seqno + 1;
+    const now = Math.floor(open.timeMs / 1_000);
     for (let one = todo.shift(); one; one = todo.shift()) {
-      if (executed.length > mostInBlock) throw new Error('the messages of a block do not end');
-      const row = this.#newest(rawOf(one.to));
-      const result = await this.vm.execute(row, one.cell, { now: Math.floor(timeMs / 1_000), lt: lt + 1n });
+      if (open.executed.length > mostInBlock) throw new Error('the messages of a block do not end');
+      const row = this.newest(rawOf(one.to));
+      const result = await this.vm.execute(row, one.cell, { now, lt: open.lt + 1n });
       // A contract that no longer accepts an external message leaves no trace of it.
       if (isRejection(result)) continue;
       const { tx, after } = result;
       const done = this.#entry(one, { tx, seqno, before: row, after });
-      executed.push(done);
+      open.executed.push(done);
       this.#store(done);
-      lt = tx.lt + BigInt(tx.outMessagesCount) + 1n;
+      open.lt = tx.lt + BigInt(tx.outMessagesCount) + 1n;
       (this.hops === 'same' ? todo : this.#queue).push(...following(done));
     }
-    this.#append({ seqno, timeMs, startLt, endLt: lt + 1n, executed });
+  }
+
+  /** One after another, also when a timer makes blocks. */
+  #alone<T>(act: () => Promise<T>): Promise<T> {
+    const done = this.#busy.then(act);
+    this.#busy = done.catch(() => {});
+    return done;
   }
 
   #entry(one: Queued, parts: Pick<Executed, 'tx' | 'seqno' | 'before' | 'after'>): Executed {
@@ -219,7 +261,8 @@ export class TonBlocks {
     };
   }
 
-  #newest(account: Raw): AccountRow {
+  /** With what the next block already holds. */
+  newest(account: Raw): AccountRow {
     return this.#rows.get(account)?.at(-1)?.row ?? emptyRow();
   }
 

@@ -33,7 +33,9 @@ export interface TokenOptions {
   /** Coins that pay for all; 0.05 TON beside what is passed on, unless told. */
   readonly value?: bigint;
   readonly isInline?: boolean;
-  /** Who gets what is left of the coins; null for none. */
+  /** The payload with the bit that tells its place, well formed or not. */
+  readonly raw?: Cell;
+  /** Who gets the rest of the coins; null for none. */
   readonly response?: Address | null;
 }
 
@@ -74,22 +76,27 @@ export class TonUser {
   /** The external message itself, which waits nowhere. */
   external(messages: Outgoing | readonly Outgoing[], mode: number = sendMode.payFees | sendMode.ignoreErrors): Cell {
     const waiting = this.#chain.waiting.filter(({ to }) => to.equals(this.address)).length;
-    const { data } = cellsOf(this.#chain.row(this.raw));
+    const { data } = cellsOf(this.#chain.newest(this.raw));
     const seqno = (data?.beginParse().loadUint(32) ?? 0) + waiting;
     const list = Array.isArray(messages) ? (messages as readonly Outgoing[]) : [messages as Outgoing];
     const body = walletBody(this.#version, this.key, { seqno, validUntil: 0xffffffff, messages: list }, mode);
     return externalCell(this.address, body, data === null && waiting === 0 ? this.init : undefined);
   }
 
+  /** The message by which this user pays coins. */
+  message(to: Address, value: bigint, { comment = null, bounce = false, body }: PayOptions = {}): Outgoing {
+    return { to, value, bounce, body: body ?? commentBody(comment) };
+  }
+
   /** Pays coins, which are not returned by a receiver without contract unless told. */
-  pay(to: Address, amount: bigint, { comment = null, bounce = false, body, mode }: PayOptions = {}): Hash64 {
-    return this.send({ to, value: amount, bounce, body: body ?? commentBody(comment) }, mode);
+  pay(to: Address, amount: bigint, options: PayOptions = {}): Hash64 {
+    return this.send(this.message(to, amount, options), options.mode);
   }
 
   /** The message by which this user's jetton wallet sends tokens. */
   tokenMessage(jetton: Jetton, to: Address, amount: bigint, options: TokenOptions = {}): Outgoing {
-    const { comment = null, forward = 1n, isInline = false, response = this.address } = options;
-    const body = transferBody({ to, amount, response }, { amount: forward, comment, isInline });
+    const { comment = null, forward = 1n, isInline = false, response = this.address, raw } = options;
+    const body = transferBody({ to, amount, response }, { amount: forward, comment, isInline, raw });
     const value = options.value ?? usualValue + forward;
     return { to: jetton.walletOf(this.address), value, bounce: true, body };
   }

@@ -2,6 +2,7 @@ import {
   type Address,
   beginCell,
   Cell,
+  Dictionary,
   loadShardAccount,
   loadTransaction,
   parseTuple,
@@ -48,6 +49,18 @@ export interface Moment {
 const verbosity = 'full';
 let started: Promise<Executor> | null = null;
 
+/** The configuration of the main network, with accounts that cost nothing while they rest. */
+function withoutStorageFees(): string {
+  const config = Cell.fromBase64(defaultConfig)
+    .beginParse()
+    .loadDictDirect(Dictionary.Keys.Int(32), Dictionary.Values.Cell());
+  const free = beginCell().storeUint(0xcc, 8).storeUint(0, 32).storeUint(0, 256);
+  const prices = Dictionary.empty(Dictionary.Keys.Uint(32), Dictionary.Values.BitString(296));
+  prices.set(0, free.endCell().bits);
+  config.set(18, beginCell().storeDictDirect(prices).endCell());
+  return beginCell().storeDictDirect(config).endCell().toBoc().toString('base64');
+}
+
 /**
  * The virtual machine of TON with the configuration of the main network, loaded once a process. It
  * keeps nothing between calls.
@@ -57,13 +70,17 @@ export class TonVm {
   /** Code cells that contracts name by hash only. */
   #libraries: Cell | null = null;
 
-  private constructor(executor: Executor) {
+  readonly #config: string;
+
+  private constructor(executor: Executor, config: string) {
     this.#executor = executor;
+    this.#config = config;
   }
 
-  static async load(): Promise<TonVm> {
+  /** @param storageFees False has accounts keep all coins while they rest. */
+  static async load({ storageFees = true }: { readonly storageFees?: boolean | undefined } = {}): Promise<TonVm> {
     started ??= Executor.create();
-    return new TonVm(await started);
+    return new TonVm(await started, storageFees ? defaultConfig : withoutStorageFees());
   }
 
   setLibraries(libraries: Cell): void {
@@ -73,7 +90,7 @@ export class TonVm {
   /** Executes a message to an account. A rejection leaves no transaction. */
   async execute(before: AccountRow, message: Cell, { now, lt }: Moment): Promise<Execution | Rejection> {
     const { result } = await this.#executor.runTransaction({
-      config: defaultConfig,
+      config: this.#config,
       libs: this.#libraries,
       verbosity,
       shardAccount: before.boc,
@@ -104,7 +121,7 @@ export class TonVm {
       data: state.state.data ?? new Cell(),
       methodId: method,
       stack,
-      config: defaultConfig,
+      config: this.#config,
       verbosity,
       ...(this.#libraries ? { libs: this.#libraries } : {}),
       address: account.addr,
