@@ -3,7 +3,7 @@ import { NodeFault } from '../nodes/node-answer.ts';
 import { refuseAhead, refuseStalled } from '../nodes/stalled.ts';
 import { ChainError, type EarlierTx, type Held, type PaymentIntent, type PreparedTx } from '../port/chain-adapter.ts';
 import type { TonAccount } from './ton-answer.ts';
-import { queryIdOf, queryIds } from './ton-highload.ts';
+import { addressOf, queryIdOf, queryIds } from './ton-highload.ts';
 import type { OwnJettons } from './ton-jettons.ts';
 import type { TonNode } from './ton-node.ts';
 import { type TonNetwork, tonDecimals } from './ton-section.ts';
@@ -25,6 +25,8 @@ export interface TonPreparationOptions {
   readonly lastQuery: () => Promise<number>;
 }
 
+/** A comment of one cell, in bytes. */
+const mostComment = 120;
 /** Query ids that the chain knows already are skipped, such as after a backup was restored. */
 const mostSkipped = 64;
 
@@ -65,12 +67,16 @@ export class TonPreparation {
     };
   }
 
-  async #refuseIntent(node: TonNode, { from, to, contract, setup }: PaymentIntent): Promise<void> {
+  async #refuseIntent(node: TonNode, { from, to, contract, setup, tag }: PaymentIntent): Promise<void> {
     const { network, wallet, jettons } = this.#options;
     if (from !== null) throw refused('bad_sweep', 'the wallet that pays is the one that is paid', permanent);
     if (setup !== undefined) throw refused('bad_setup', `${network.chain} has no set-ups`, permanent);
     if (contract !== null && ![...network.tokens.values()].includes(contract)) {
       throw refused('token_not_listed', `${contract} is not among the tokens of ${network.chain}`, permanent);
+    }
+    if (Buffer.byteLength(tag ?? '') > mostComment) throw refused('would_fail', 'the comment is too long', permanent);
+    if (contract !== null && addressOf(to).workChain !== 0) {
+      throw refused('would_fail', 'jettons have no wallets on the masterchain', permanent);
     }
     const own = [wallet, ...(await jettons.all(node)).keys(), ...network.tokens.values()];
     if (own.includes(to))
