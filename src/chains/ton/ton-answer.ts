@@ -190,7 +190,8 @@ function readMessage(value: unknown): TonMessage {
     source: asAddress(message.source, 'source of a message'),
     destination: asAddress(message.destination, 'destination of a message'),
     value: asOptionalNumber(message.value, 'value of a message'),
-    sentFee: asOptionalNumber(message.fwd_fee, 'fee of a message') + asOptionalNumber(message.ihr_fee, 'fee of a message'),
+    sentFee:
+      asOptionalNumber(message.fwd_fee, 'fee of a message') + asOptionalNumber(message.ihr_fee, 'fee of a message'),
     bounced: asFlag(message.bounced, 'return of a message'),
     body,
   };

@@ -110,7 +110,7 @@ async function ltBelow(node: TonNode, height: number): Promise<bigint> {
   return block.startLt < 1n ? 1n : block.startLt;
 }
 
-/** One block as a scan stores it; null while the index is behind. For a comparison of two indexes. */
+/** A block as a scan stores it, to compare two indexes; null while the index is behind. */
 export async function readScanned(options: TonReading, height: number): Promise<ScannedBlock | null> {
   const { node } = options;
   if ((await node.head()).ref.height < height) return null;
@@ -133,10 +133,13 @@ async function receivedIn(reading: TonReading, transactions: readonly TonTransac
 }
 
 /**
- * Whether a message to the wallet brought back what a payment of ours did not use: it bounced, or
- * the contract that sent it was called by our own jetton wallet.
+ * Whether a message to the wallet brought back what a payment of ours did not use. It bounced, or
+ * our own jetton wallet called the contract that sent it.
  */
-export async function isReturn({ node, accounts }: Omit<TonReading, 'startHeight'>, tx: TonTransaction): Promise<boolean> {
+export async function isReturn(
+  { node, accounts }: Omit<TonReading, 'startHeight'>,
+  tx: TonTransaction,
+): Promise<boolean> {
   const { inMessage } = tx;
   if (inMessage === null || tx.account !== accounts.wallet) return false;
   if (inMessage.bounced) return true;

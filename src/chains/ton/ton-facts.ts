@@ -6,7 +6,7 @@ import type { OwnJettons } from './ton-jettons.ts';
 import type { TonNode } from './ton-node.ts';
 import type { TonNetwork } from './ton-section.ts';
 
-/** Why an index is of another network, as the end of a sentence; null when it is of the right one. */
+/** Why an index is of another network, as the end of a sentence; null for the right one. */
 export function networkFault(globalId: number, network: Pick<TonNetwork, 'globalId'>): string | null {
   if (globalId === network.globalId) return null;
   return `is an index of network ${globalId}, and the settings say global_id ${network.globalId}`;
@@ -37,7 +37,8 @@ export async function tonFacts(
     return chainName(network);
   }
   await patiently(async () => {
-    if ((await node.block(network.startHeight)) === null) faults.push('has no block start_height: its blocks begin later');
+    if ((await node.block(network.startHeight)) === null)
+      faults.push('has no block start_height: its blocks begin later');
   });
   for (const [coin, contract] of network.tokens) {
     if (!coins.some((each) => each.coin === coin)) continue;

@@ -10,7 +10,7 @@ export const tonFamily: ChainFamily<TonNetwork> = {
   readSection: readTonSection,
   finalityDepth: () => 1,
   netName: tonNetName,
-  // The form of test networks differs, and is refused. Each program that reads addresses takes ours.
+  // Addresses of test networks have one more form, which is refused.
   useAddressForms: () => {},
   genesisOf: ({ globalId }) => `network ${globalId}`,
   identityOf: ({ globalId }, name) => `ton:${globalId}:${name}`,

@@ -3,7 +3,7 @@ import type { TonAccount, TonTransaction } from './ton-answer.ts';
 import { pageSize, type TonNode } from './ton-node.ts';
 
 export interface History {
-  /** Oldest first. Each names the one before it, so that none is missing between two. */
+  /** Oldest first. Each names the previous one, so that none is missing in between. */
   readonly transactions: readonly TonTransaction[];
   /**
    * The block up to which the list is whole. Null when it reaches the account's newest transaction.

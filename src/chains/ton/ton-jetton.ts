@@ -1,4 +1,4 @@
-import { Address, beginCell, Cell, contractAddress, type Slice } from '@ton/core';
+import { type Address, beginCell, Cell, contractAddress, type Slice } from '@ton/core';
 import { addressOf, textOf } from './ton-highload.ts';
 
 /** Operations of jettons. https://github.com/ton-blockchain/TEPs/blob/master/text/0074-jettons-standard.md */
@@ -144,7 +144,7 @@ export function readInternalTransfer(body: Cell): { readonly amount: bigint; rea
   }
 }
 
-/** The payload that a transfer passes on: a separate cell, or what is left of the body. */
+/** The payload that a transfer passes on: a separate cell, or the end of the body. */
 function payloadOf(slice: Slice): Cell | null {
   if (slice.remainingBits === 0) return null;
   if (slice.loadBit()) return slice.remainingRefs > 0 ? slice.loadRef() : null;

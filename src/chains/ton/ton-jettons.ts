@@ -1,5 +1,5 @@
 import { NodeFault } from '../nodes/node-answer.ts';
-import { ChainError } from '../port/chain-adapter.ts';
+import type { ChainError } from '../port/chain-adapter.ts';
 import { type JettonCode, type JettonHolding, jettonCodeOf, readHolding } from './ton-jetton.ts';
 import type { TonNode } from './ton-node.ts';
 

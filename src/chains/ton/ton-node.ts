@@ -89,7 +89,11 @@ export class TonNode {
   }
 
   /** Calls a method of a contract; null when it fails, as that of no contract does. */
-  async call(address: string, method: string, stack: readonly (bigint | Cell)[]): Promise<readonly StackValue[] | null> {
+  async call(
+    address: string,
+    method: string,
+    stack: readonly (bigint | Cell)[],
+  ): Promise<readonly StackValue[] | null> {
     const items = stack.map((value) =>
       typeof value === 'bigint'
         ? { type: 'num', value: `0x${value.toString(16)}` }

@@ -3,11 +3,19 @@ import { NodeFault } from '../nodes/node-answer.ts';
 import { refuseAhead, refuseStalled } from '../nodes/stalled.ts';
 import { ChainError, type EarlierTx, type Held, type PaymentIntent, type PreparedTx } from '../port/chain-adapter.ts';
 import type { TonAccount } from './ton-answer.ts';
-import { queryIdOf, queryIds } from './ton-highload.ts';
+import { addressOf, queryIdOf, queryIds } from './ton-highload.ts';
 import type { OwnJettons } from './ton-jettons.ts';
 import type { TonNode } from './ton-node.ts';
 import { type TonNetwork, tonDecimals } from './ton-section.ts';
-import { backSec, countOfReservation, encodePayload, expiryMs, reservationOf, type TonPayload, type TonTx } from './ton-tx.ts';
+import {
+  backSec,
+  countOfReservation,
+  encodePayload,
+  expiryMs,
+  reservationOf,
+  type TonPayload,
+  type TonTx,
+} from './ton-tx.ts';
 
 export interface TonPreparationOptions {
   readonly network: TonNetwork;
@@ -17,6 +25,8 @@ export interface TonPreparationOptions {
   readonly lastQuery: () => Promise<number>;
 }
 
+/** A comment of one cell, in bytes. */
+const mostComment = 120;
 /** Query ids that the chain knows already are skipped, such as after a backup was restored. */
 const mostSkipped = 64;
 
@@ -30,12 +40,7 @@ export class TonPreparation {
     this.#maxFee = toUnits(options.network.feeLimits?.perTransaction ?? '0', tonDecimals);
   }
 
-  async prepare(
-    node: TonNode,
-    intent: PaymentIntent,
-    held: Held,
-    earlier: readonly EarlierTx[],
-  ): Promise<PreparedTx> {
+  async prepare(node: TonNode, intent: PaymentIntent, held: Held, earlier: readonly EarlierTx[]): Promise<PreparedTx> {
     const { network, wallet } = this.#options;
     const { ref: head } = await node.head();
     refuseStalled(network, Math.floor(head.timeMs / 1_000));
@@ -44,7 +49,8 @@ export class TonPreparation {
     const account = (await node.accounts([wallet])).get(wallet) ?? null;
     const { jetton, code } = await this.#jettonOf(node, intent, held);
     const fee = network.paymentFee + (jetton?.value ?? 0n);
-    if (fee > this.#maxFee) throw refused('fee_above_maximum', `the fee is ${fee} nanotons, and max_fee ${this.#maxFee}`);
+    if (fee > this.#maxFee)
+      throw refused('fee_above_maximum', `the fee is ${fee} nanotons, and max_fee ${this.#maxFee}`);
     refuseTooLittle(account, intent, fee, held);
     const deploys = !account?.isActive;
     const count = await this.#query(node, held, earlier, deploys);
@@ -61,15 +67,20 @@ export class TonPreparation {
     };
   }
 
-  async #refuseIntent(node: TonNode, { from, to, contract, setup }: PaymentIntent): Promise<void> {
+  async #refuseIntent(node: TonNode, { from, to, contract, setup, tag }: PaymentIntent): Promise<void> {
     const { network, wallet, jettons } = this.#options;
     if (from !== null) throw refused('bad_sweep', 'the wallet that pays is the one that is paid', permanent);
     if (setup !== undefined) throw refused('bad_setup', `${network.chain} has no set-ups`, permanent);
     if (contract !== null && ![...network.tokens.values()].includes(contract)) {
       throw refused('token_not_listed', `${contract} is not among the tokens of ${network.chain}`, permanent);
     }
+    if (Buffer.byteLength(tag ?? '') > mostComment) throw refused('would_fail', 'the comment is too long', permanent);
+    if (contract !== null && addressOf(to).workChain !== 0) {
+      throw refused('would_fail', 'jettons have no wallets on the masterchain', permanent);
+    }
     const own = [wallet, ...(await jettons.all(node)).keys(), ...network.tokens.values()];
-    if (own.includes(to)) throw refused('would_fail', 'the recipient is the wallet, or a contract of a jetton', permanent);
+    if (own.includes(to))
+      throw refused('would_fail', 'the recipient is the wallet, or a contract of a jetton', permanent);
   }
 
   async #jettonOf(

@@ -23,10 +23,10 @@ export const loneMarginMs = 60_000;
 /**
  * The status of a payment. Only blocks decide, and no answer to a broadcast.
  *
- * The contract accepts a payment until its last second. One that the wallet's whole history lacks
- * can never confirm once a block of the masterchain has a time beyond that, and the margin for
- * blocks of shards that are still on their way. With an index of another operator, nothing is final
- * before that one tells the same.
+ * The contract accepts a payment until its last second. Blocks of shards may reach the masterchain
+ * later, so that a margin is added. Once a block of the masterchain has that time, a payment that
+ * the wallet's whole history lacks can never confirm. With an index of another operator, nothing is
+ * final before that one tells the same.
  *
  * A payment is final once all that it sent has arrived, with what came back to the wallet.
  */

@@ -1,7 +1,13 @@
 import { systemClock } from '../../base/clock.ts';
 import type { PaymentIntent, PreparedTx } from '../port/chain-adapter.ts';
 import { SignerError } from '../port/signer.ts';
-import { faultsOf, type OpenedTx, type SigningKey, type SigningKeys, type TransactionSigner } from '../port/transaction-signer.ts';
+import {
+  faultsOf,
+  type OpenedTx,
+  type SigningKey,
+  type SigningKeys,
+  type TransactionSigner,
+} from '../port/transaction-signer.ts';
 import { countOf, highloadAddress } from './ton-highload.ts';
 import { jettonWalletAddress } from './ton-jetton.ts';
 import { type TonNetwork, tonPath } from './ton-section.ts';

@@ -87,7 +87,11 @@ export function encodeOrder(tx: TonTx, wallet: string): Cell {
   const { queryId, createdAt } = tx;
   return beginCell()
     .storeUint(walletId, 32)
-    .storeRef(beginCell().store(storeMessageRelaxed(messageOf(tx, wallet))).endCell())
+    .storeRef(
+      beginCell()
+        .store(storeMessageRelaxed(messageOf(tx, wallet)))
+        .endCell(),
+    )
     .storeUint(sendMode, 8)
     .storeUint(queryId, 23)
     .storeUint(createdAt, 64)
@@ -120,7 +124,11 @@ export function decodeOrder(cell: Cell, wallet: string): TonTx {
   if (info.type !== 'internal') throw new Error('it is no message to a contract');
   const dest = textOf(info.dest);
   const { coins } = info.value;
-  const tx: TonTx = { queryId, createdAt, ...(info.bounce ? transferOf(dest, coins, body) : coinsOf(dest, coins, body)) };
+  const tx: TonTx = {
+    queryId,
+    createdAt,
+    ...(info.bounce ? transferOf(dest, coins, body) : coinsOf(dest, coins, body)),
+  };
   if (countOf(queryId) === null) throw new Error('its query id is out of range');
   if (!encodeOrder(tx, wallet).equals(cell)) throw new Error('it is no order in the form that is built here');
   return tx;
@@ -182,7 +190,9 @@ function messageBytes(wallet: string, body: Cell, init: StateInit | null): Signe
 /** https://github.com/ton-blockchain/TEPs/blob/master/text/0467-normalized-message-hash.md */
 function externalOf(wallet: string, body: Cell, init: StateInit | null): Cell {
   const info = { type: 'external-in', dest: addressOf(wallet), importFee: 0n } as const;
-  return beginCell().store(storeMessage({ info, init, body }, { forceRef: true })).endCell();
+  return beginCell()
+    .store(storeMessage({ info, init, body }, { forceRef: true }))
+    .endCell();
 }
 
 /** A payment that may be on the chain. */

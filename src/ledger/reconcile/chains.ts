@@ -96,7 +96,10 @@ async function readChain(
     const arriving = notCreditedYet(stored, ahead, asset, purposes, isHot);
     const left = leftOut(stored, asset, isHot);
     const cost = fromUnits(asset.contract === null ? ahead.costs : 0n, asset.decimals);
-    const inFlight = arriving.plus(moved.hot.get(asset) ?? zero).plus(left).minus(cost);
+    const inFlight = arriving
+      .plus(moved.hot.get(asset) ?? zero)
+      .plus(left)
+      .minus(cost);
     found.amounts('hot', asset.name, held, stored.balance('hot', asset), inFlight);
   }
   for (const payment of moved.twice) {

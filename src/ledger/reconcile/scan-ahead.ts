@@ -19,7 +19,7 @@ export function readScannerState(em: EntityManager, chain: string): Promise<Scan
 export interface ScanAhead {
   readonly orphaned: ReadonlySet<string>;
   readonly transfers: readonly Transfer[];
-  /** What receiving them takes from the hot wallet, in the smallest unit of the chain's own coin. */
+  /** What receiving takes from the hot wallet, in the smallest unit of the chain's own coin. */
   readonly costs: bigint;
   readonly head: string;
 }

@@ -11,7 +11,7 @@ export interface ReceiveCost {
   readonly amount: bigint;
 }
 
-/** The costs of blocks, of those that have some. */
+/** What receiving cost in blocks. Most cost nothing. */
 export function receiveCostsOf(blocks: readonly ScannedBlock[]): ReceiveCost[] {
   return blocks.flatMap(({ ref, receiveCost }) =>
     receiveCost === undefined ? [] : [{ blockHash: ref.hash, amount: receiveCost }],

@@ -1,11 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { beginCell } from '@ton/core';
-import { ChainError, type PaymentIntent, type ScanResult, type TxStatus } from '../../../src/chains/port/chain-adapter.ts';
+import { Address, beginCell } from '@ton/core';
+import {
+  ChainError,
+  type PaymentIntent,
+  type ScanResult,
+  type TxStatus,
+} from '../../../src/chains/port/chain-adapter.ts';
 import { addressOf, textOf } from '../../../src/chains/ton/ton-highload.ts';
 import type { Comment } from '../../support/chains/ton-contracts.ts';
 import { opcodes } from '../../support/chains/ton-contracts.ts';
-import type { TonUser } from '../../support/chains/ton-node/users.ts';
 import { type TonHarness, ton, tonHarness } from '../../support/chains/ton-harness.ts';
+import type { TonUser } from '../../support/chains/ton-node/users.ts';
 
 let chain: TonHarness;
 let user: TonUser;
@@ -312,6 +317,10 @@ describe('a payment', () => {
     expect(await codeOf(intent({ to: chain.token ?? '' }))).toBe('would_fail');
     expect(await codeOf(intent({ to: textOf(chain.jetton.walletOf(hot())) }))).toBe('would_fail');
     expect(await codeOf(intent({ contract: textOf(user.address) }))).toBe('token_not_listed');
+    expect(await codeOf(intent({ tag: 'x'.repeat(121) }))).toBe('would_fail');
+    const onMasterchain = textOf(Address.parse(`-1:${'ab'.repeat(32)}`));
+    expect(await codeOf(intent({ to: onMasterchain, contract: chain.token, amount: 7n }))).toBe('would_fail');
+    expect(await codeOf(intent({ to: onMasterchain, tag: 'x'.repeat(120) }))).toBe('built');
     expect(await codeOf(intent({ amount: balance() }))).toBe('insufficient_funds');
     expect(await codeOf(intent({ contract: chain.token, amount: 10n ** 15n + 1n }))).toBe('insufficient_funds');
     expect(await codeOf(intent({ from: [chain.hot] }))).toBe('bad_sweep');

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { ChainError, type Cursor, type PaymentIntent, type SignedTx } from '../../../src/chains/port/chain-adapter.ts';
 import { addressOf, textOf } from '../../../src/chains/ton/ton-highload.ts';
 import type { TonNetwork } from '../../../src/chains/ton/ton-section.ts';
-import { type TonFaults, type TransactionFault } from '../../support/chains/ton-node/faults.ts';
 import { type TonHarness, ton, tonHarness } from '../../support/chains/ton-harness.ts';
+import type { TonFaults, TransactionFault } from '../../support/chains/ton-node/faults.ts';
 
 let chain: TonHarness;
 
@@ -110,7 +110,10 @@ describe('deposits', () => {
     ['numbers are far too large', { numbers: 'huge' }],
     ['an error comes instead', { error: 500 }],
     ['it is too busy', { error: 429 }],
-    ['its network is another', { rewrite: (method, result) => (method === 'masterchainInfo' ? other(result) : result) }],
+    [
+      'its network is another',
+      { rewrite: (method, result) => (method === 'masterchainInfo' ? other(result) : result) },
+    ],
     ['a block is missing', { gap: [1_004, 1_030] }],
     ['its blocks begin later', { oldest: 1_008 }],
     ['nothing is an object', { rewrite: () => [] }],
@@ -153,18 +156,19 @@ describe('deposits', () => {
 });
 
 describe('a deposit that one server makes up', () => {
-  test.each<[TransactionFault]>([['value'], ['source'], ['bounced']])(
-    'counts above the limit of one server only when a second one tells the same: %s',
-    async (transaction) => {
-      await begin({ twoNodesAbove: new Map([['', 1n]]) });
-      const cursor = await deposits();
-      lie({ transaction }, {});
-      const told = await scanned(cursor);
-      expect(transaction === 'bounced' ? [[], 'nodes_disagree'] : ['nodes_disagree', all]).toContainEqual(told);
-      lie({});
-      expect(await scanned(cursor)).toEqual(all);
-    },
-  );
+  test.each<[TransactionFault]>([
+    ['value'],
+    ['source'],
+    ['bounced'],
+  ])('counts above the limit of one server only when a second one tells the same: %s', async (transaction) => {
+    await begin({ twoNodesAbove: new Map([['', 1n]]) });
+    const cursor = await deposits();
+    lie({ transaction }, {});
+    const told = await scanned(cursor);
+    expect(transaction === 'bounced' ? [[], 'nodes_disagree'] : ['nodes_disagree', all]).toContainEqual(told);
+    lie({});
+    expect(await scanned(cursor)).toEqual(all);
+  });
 });
 
 describe('a payment that was made', () => {
@@ -182,7 +186,8 @@ describe('a payment that was made', () => {
 
   const isOurs = (one: { externalHash: string | null }): boolean => one.externalHash !== null;
   const hides = (): TonFaults => ({ forgets: [hash64(tx.txid), sentHash()], lacks: isOurs as never });
-  const sentHash = (): string => chain.chain.blocks.flatMap(({ executed }) => executed).findLast(isOurs)?.externalHash ?? '';
+  const sentHash = (): string =>
+    chain.chain.blocks.flatMap(({ executed }) => executed).findLast(isOurs)?.externalHash ?? '';
 
   async function statusOf(): Promise<string> {
     const status = await chain.adapter.status(tx).catch((error: unknown) => {

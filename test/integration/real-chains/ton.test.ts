@@ -77,7 +77,7 @@ withRealChains(() => {
       jetton.refuse(addressOf(order.recipient));
       await gateway.confirm(order);
       await gateway.settle(order);
-      expect(await status(order)).toBe('on_hold');
+      expect(await status(order)).toBe('failed');
       expect(jetton.balance(addressOf(order.recipient))).toBe(0n);
     });
 

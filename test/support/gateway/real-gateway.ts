@@ -18,7 +18,17 @@ import { causesOf, isAtRest, type Rows } from './orders.ts';
 import { TestSigner } from './test-signer.ts';
 
 /** The currencies of the chains of a test, as tests name them. */
-export type RealCoin = 'ETH' | 'USDT' | 'LTC' | 'TRX' | 'USDT-TRC20' | 'XRP' | 'XLM' | 'USDC-XLM' | SolanaCoin | TonCoin;
+export type RealCoin =
+  | 'ETH'
+  | 'USDT'
+  | 'LTC'
+  | 'TRX'
+  | 'USDT-TRC20'
+  | 'XRP'
+  | 'XLM'
+  | 'USDC-XLM'
+  | SolanaCoin
+  | TonCoin;
 type TonCoin = 'TON' | 'USDT-TON';
 type SolanaCoin = 'SOL' | 'USDC-SOL' | 'USDT-SOL';
 /** Chains that each gateway of a test has. */

@@ -79,7 +79,9 @@ const all: Readonly<Record<string, Case>> = {
   'a payment of coins': coins,
   'a payment without a comment': withIntent(withTx(coins, { comment: null }), { tag: null }),
   'the first payment, which deploys the wallet': { ...coins, payload: { ...coins.payload, deploys: true } },
-  ...Object.fromEntries(layouts.map((layout) => [`a payment of a jetton ${layout}`, jetton({ ...walletCode, layout })])),
+  ...Object.fromEntries(
+    layouts.map((layout) => [`a payment of a jetton ${layout}`, jetton({ ...walletCode, layout })]),
+  ),
 };
 
 function prepared({ payload, fee, reserves, expiresAt }: Case): PreparedTx {
@@ -129,7 +131,8 @@ function mutated(tx: TonTx): [string, TonTx][] {
 test('the hot wallet is the highload wallet of the key of the shared address', () => {
   expect(wallet).toBe(highloadAddress(key.publicKey));
   expect(signer.isHotWallet('ton', wallet)).toBe(true);
-  for (const other of [wallet.toLowerCase(), `${wallet} `, '', thief]) expect(signer.isHotWallet('ton', other)).toBe(false);
+  for (const other of [wallet.toLowerCase(), `${wallet} `, '', thief])
+    expect(signer.isHotWallet('ton', other)).toBe(false);
 });
 
 test('chains that are not TON are refused', () => {
@@ -253,12 +256,17 @@ describe.each(Object.entries(all))('%s', (_name, sound) => {
     expect(faultsOf(sound, { ...prepared(sound), payload })).toEqual(['no transaction']);
   });
 
-  test.each(['', '{}', 'null', 'no JSON', '[]', '{"order":""}', `${prepared(sound).payload} `])(
-    'is no transaction as %j',
-    (payload) => {
-      expect(faultsOf(sound, { ...prepared(sound), payload })).toEqual(['no transaction']);
-    },
-  );
+  test.each([
+    '',
+    '{}',
+    'null',
+    'no JSON',
+    '[]',
+    '{"order":""}',
+    `${prepared(sound).payload} `,
+  ])('is no transaction as %j', (payload) => {
+    expect(faultsOf(sound, { ...prepared(sound), payload })).toEqual(['no transaction']);
+  });
 });
 
 test('a jetton that the file does not name is refused', () => {
