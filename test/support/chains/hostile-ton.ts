@@ -18,7 +18,6 @@ import type { Jetton } from './ton-node/jettons.ts';
 import { cellsOf } from './ton-node/json.ts';
 import { rawOf } from './ton-node/names.ts';
 import type { TonUser } from './ton-node/users.ts';
-import type { AccountRow } from './ton-node/vm.ts';
 import { startTon, type TonChain, type TonNode } from './ton-node.ts';
 
 const ton = 1_000_000_000n;
@@ -59,7 +58,7 @@ export class HostileTon extends HostileNode {
 
   override async start(): Promise<this> {
     const chain = await startTon({ name: this.hash() });
-    const token = await chain.jetton('USDT', { library: true });
+    const token = await chain.jetton('USDT', { library: true, kind: this.dice.pick(['standard', 'governed']) });
     const other = await chain.jetton('FAKE');
     const stranger = chain.user(1_000_000n * ton);
     for (const jetton of [token, other]) chain.payTokens(jetton, stranger.address, 10n ** 15n);
@@ -133,7 +132,7 @@ export class HostileTon extends HostileNode {
     this.blocks.push({ height: seqno, hash, parent, credits, leftOut: leftOut.length, answers: {} });
   }
 
-  /** What a transaction brought: coins that did not bounce, or the tokens that our jetton wallet gained. */
+  /** What a transaction brought: coins that did not bounce, or tokens of our jetton wallet. */
   #creditOf({ account, tx, before, after }: Executed): Credit[] {
     const { token } = this.#started;
     const address = this.#options.ours;
@@ -144,7 +143,7 @@ export class HostileTon extends HostileNode {
       return isBack || amount === 0n ? [] : [{ address, contract: null, amount }];
     }
     if (account !== rawOf(token.walletOf(this.#address))) return [];
-    const amount = balanceOf(after) - balanceOf(before);
+    const amount = token.balanceIn(cellsOf(after).data) - token.balanceIn(cellsOf(before).data);
     return amount > 0n ? [{ address, contract: this.token, amount }] : [];
   }
 
@@ -223,7 +222,7 @@ export class HostileTon extends HostileNode {
         return this.#transfer(small(), { raw: this.dice.pick(odd), forward: this.dice.pick([0n, 1n]) });
       },
       () => this.#transfer(0n, { comment: '4711', forward: 1n }),
-      // Tokens that nobody watches.
+      // Tokens that are not watched.
       () => this.#transfer(10n ** 9n, { comment: '4711', forward: this.dice.pick([0n, 1n]) }, other),
       // More than the stranger has.
       () => this.#transfer(10n ** 18n, { comment: '4711' }),
@@ -235,9 +234,4 @@ export class HostileTon extends HostileNode {
       () => ({ message: { to: chain.newUser().address, value: some() } }),
     ];
   }
-}
-
-/** The tokens of a jetton wallet, whose data begin with them. */
-function balanceOf(row: AccountRow): bigint {
-  return cellsOf(row).data?.beginParse().loadCoins() ?? 0n;
 }

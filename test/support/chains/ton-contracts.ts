@@ -22,7 +22,7 @@ import {
  */
 
 interface Compiled {
-  /** The npm package that has the code, whose licence is MIT. */
+  /** The npm package that has the code, whose licence is MIT, or the file here. */
   readonly source: string;
   readonly licence: string;
   /** Of the code's cell, in hexadecimal. */
@@ -31,7 +31,9 @@ interface Compiled {
   readonly code: string;
 }
 
-type CodeName = 'walletV3r2' | 'walletV4r2' | 'highloadWalletV3' | 'jettonMaster' | 'jettonWallet';
+type WalletCode = 'walletV3r2' | 'walletV4r2' | 'highloadWalletV3';
+type JettonCode = 'jettonMaster' | 'jettonWallet' | 'governedMaster' | 'governedWallet';
+type CodeName = WalletCode | JettonCode;
 
 const file = new URL('contracts/ton-contracts.json', import.meta.url);
 export const compiled = JSON.parse(readFileSync(file, 'utf8')) as Readonly<Record<CodeName, Compiled>>;
@@ -57,6 +59,7 @@ export const opcodes = {
   internalTransfer: 0x178d4519,
   excesses: 0xd53276db,
   burn: 0x595f07bc,
+  setStatus: 0xeed236d3,
 } as const;
 
 /** How messages are sent: fees apart from the value, and errors ignored. */
@@ -208,14 +211,32 @@ export function highloadCell(
   return externalCell(contractAddress(0, init), body, deploys ? init : undefined);
 }
 
-export function masterInit(admin: Address, content: Cell, walletCode: Cell): StateInit {
+/** `standard` is TEP-74 with the code in each wallet's data, `governed` has wallets as USDT has. */
+export type JettonKind = 'standard' | 'governed';
+
+export function masterInit(admin: Address, content: Cell, walletCode: Cell, kind: JettonKind = 'standard'): StateInit {
   const data = beginCell().storeCoins(0).storeAddress(admin).storeRef(content).storeRef(walletCode).endCell();
-  return { code: codeOf('jettonMaster'), data };
+  return { code: codeOf(kind === 'governed' ? 'governedMaster' : 'jettonMaster'), data };
 }
 
-export function jettonWalletInit(master: Address, owner: Address, code: Cell, balance = 0n): StateInit {
-  const data = beginCell().storeCoins(balance).storeAddress(owner).storeAddress(master).storeRef(code).endCell();
-  return { code, data };
+export function jettonWalletInit(
+  master: Address,
+  owner: Address,
+  code: Cell,
+  balance = 0n,
+  kind: JettonKind = 'standard',
+): StateInit {
+  const data = kind === 'governed' ? beginCell().storeUint(0, 4) : beginCell();
+  data.storeCoins(balance).storeAddress(owner).storeAddress(master);
+  return { code, data: (kind === 'governed' ? data : data.storeRef(code)).endCell() };
+}
+
+/** What the issuer of a governed jetton locks of a wallet. */
+export const locks = { nothing: 0, sending: 1, receiving: 2, both: 3 } as const;
+
+/** The body by which its admin has a governed master lock the wallet of an owner. */
+export function lockBody(owner: Address, lock: number): Cell {
+  return beginCell().storeUint(opcodes.setStatus, 32).storeUint(0, 64).storeAddress(owner).storeUint(lock, 4).endCell();
 }
 
 /** Coins that a jetton wallet passes on, and the comment that goes with them. */

@@ -70,7 +70,7 @@ export async function tonHarness(
   const chain = await startTon({ startTime, ...options });
   const nodes = [await chain.node(), await chain.node()] as const;
   const wallet = new TestWallet();
-  const jetton = await chain.jetton('USDT');
+  const jetton = await chain.jetton('USDT', { kind: 'governed', library: true });
   const token = textOf(jetton.master);
   const network = tonNetwork(
     chain,

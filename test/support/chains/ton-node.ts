@@ -2,7 +2,15 @@ import type { IncomingMessage } from 'node:http';
 import { type Address, beginCell, Cell, Dictionary } from '@ton/core';
 import type { NodeConfig } from '../../../src/chains/networks/network-config.ts';
 import { type Refusal, RpcServer } from './rpc-server.ts';
-import { type Comment, codeOf, keyOf, libraryCell, notificationBody, type WalletVersion } from './ton-contracts.ts';
+import {
+  type Comment,
+  codeOf,
+  type JettonKind,
+  keyOf,
+  libraryCell,
+  notificationBody,
+  type WalletVersion,
+} from './ton-contracts.ts';
 import { TonBlocks, type TonOptions } from './ton-node/blocks.ts';
 import { type Call, orders, paramsOf, questions } from './ton-node/calls.ts';
 import { falsified, type TonFaults } from './ton-node/faults.ts';
@@ -174,12 +182,16 @@ export class TonChain extends TonBlocks {
    * A kind of token, of which the bank and the teller have plenty. Makes blocks.
    *
    * @param library Its wallets name their code by a hash, as those of USDT do.
+   * @param kind `governed` for wallets whose data are as those of USDT, and which can be locked.
    */
-  async jetton(name: string, { library = false }: { readonly library?: boolean } = {}): Promise<Jetton> {
-    const code = codeOf('jettonWallet');
+  async jetton(
+    name: string,
+    { library = false, kind = 'standard' }: { readonly library?: boolean; readonly kind?: JettonKind } = {},
+  ): Promise<Jetton> {
+    const code = codeOf(kind === 'governed' ? 'governedWallet' : 'jettonWallet');
     if (library) this.#addLibrary(code);
     const walletCode = library ? libraryCell(code) : code;
-    const jetton = new Jetton(this, { name, admin: this.bank.address, walletCode });
+    const jetton = new Jetton(this, { name, kind, admin: this.bank.address, walletCode });
     for (const { address } of [this.bank, this.teller]) this.mint(jetton, address, 10n ** 18n);
     await this.settle();
     return jetton;
@@ -188,6 +200,11 @@ export class TonChain extends TonBlocks {
   /** Makes tokens of an owner with the next block, by a message of the master. */
   mint(jetton: Jetton, to: Address, amount: bigint, options: Parameters<Jetton['mintMessage']>[2] = {}): Hash64 {
     return this.bank.send(jetton.mintMessage(to, amount, options));
+  }
+
+  /** The issuer of a governed jetton locks what a wallet sends or receives, with the next block. */
+  lock(jetton: Jetton, owner: Address, lock: Parameters<Jetton['lockMessage']>[1]): Hash64 {
+    return this.bank.send(jetton.lockMessage(owner, lock));
   }
 
   /** Pays coins of the bank with the next block. */

@@ -5,6 +5,7 @@ import {
   highloadCell,
   highloadInit,
   keyOf,
+  locks,
   opcodes,
   type relaxed,
   transferBody,
@@ -135,12 +136,19 @@ describe('coins on the simulated TON', () => {
   });
 });
 
-describe.each([false, true])('tokens on the simulated TON, with their code in a library: %s', (library) => {
+describe.each([
+  { kind: 'standard', library: false },
+  { kind: 'standard', library: true },
+  { kind: 'governed', library: true },
+] as const)('tokens on the simulated TON, $kind, with their code in a library: $library', ({ kind, library }) => {
+  /** Of a balance that is too low, and of too few coins. */
+  const exits = kind === 'governed' ? [47, 48] : [706, 709];
+
   let jetton: Jetton;
   let jettonRaw: Raw;
 
   beforeEach(async () => {
-    jetton = await chain.jetton('USDT', { library });
+    jetton = await chain.jetton('USDT', { library, kind });
     jettonRaw = rawOf(jetton.walletOf(ours));
     chain.pay(ours, 10n * ton);
     await chain.settle();
@@ -206,23 +214,23 @@ describe.each([false, true])('tokens on the simulated TON, with their code in a 
     expect(trace.map(({ in_msg }) => in_msg.opcode)).toContain(opcode(opcodes.excesses));
   });
 
-  it('stay when the amount is above the balance: exit code 706 in our jetton wallet', async () => {
+  it('stay when the amount is above the balance: exit code 706 or 47 in our jetton wallet', async () => {
     chain.payTokens(jetton, ours, 10n);
     await chain.settle();
     const trace = await payTokens(chain.bank.address, 11n);
     expect(trace.find(({ account }) => account === jettonRaw)?.description).toMatchObject({
       aborted: true,
-      compute_ph: { exit_code: 706 },
+      compute_ph: { exit_code: exits[0] },
     });
     expect(jetton.balance(ours)).toBe(10n);
   });
 
-  it('stay when too few coins go with them: exit code 709 in our jetton wallet', async () => {
+  it('stay when too few coins go with them: exit code 709 or 48 in our jetton wallet', async () => {
     chain.payTokens(jetton, ours, 10n);
     await chain.settle();
     const trace = await payTokens(chain.bank.address, 5n, 10_000_000n);
     expect(trace.find(({ account }) => account === jettonRaw)?.description).toMatchObject({
-      compute_ph: { exit_code: 709 },
+      compute_ph: { exit_code: exits[1] },
     });
     expect(jetton.balance(ours)).toBe(10n);
   });
@@ -251,5 +259,36 @@ describe.each([false, true])('tokens on the simulated TON, with their code in a 
     const [{ in_msg, mc_block_seqno: height }] = [await last()];
     expect(in_msg.source).toBe(jettonRaw);
     expect((await last(jettonRaw)).mc_block_seqno).toBe(height - 1);
+  });
+});
+
+describe('tokens on the simulated TON whose issuer locks wallets', () => {
+  it('come back from a receiver that may not receive, and do not leave a sender that may not send', async () => {
+    const jetton = await chain.jetton('USDT', { kind: 'governed', library: true });
+    const [sender, receiver] = [chain.user(), chain.newUser()];
+    await chain.settle();
+    chain.payTokens(jetton, sender.address, 10n);
+    chain.lock(jetton, receiver.address, locks.receiving);
+    await chain.settle();
+    sender.payTokens(jetton, receiver.address, 4n);
+    await chain.settle();
+    expect([jetton.balance(sender.address), jetton.balance(receiver.address)]).toEqual([10n, 0n]);
+    const [locked, refusal] = await historyOf(node, rawOf(jetton.walletOf(receiver.address)));
+    expect(locked?.description.aborted).toBe(false);
+    expect(refusal?.description).toMatchObject({ compute_ph: { exit_code: 45 }, bounce: { type: 'ok' } });
+
+    chain.lock(jetton, receiver.address, locks.nothing);
+    chain.lock(jetton, sender.address, locks.sending);
+    await chain.settle();
+    sender.payTokens(jetton, receiver.address, 4n);
+    await chain.settle();
+    expect((await last(rawOf(jetton.walletOf(sender.address)))).description).toMatchObject({
+      compute_ph: { exit_code: 45 },
+    });
+    chain.lock(jetton, sender.address, locks.nothing);
+    await chain.settle();
+    sender.payTokens(jetton, receiver.address, 4n);
+    await chain.settle();
+    expect([jetton.balance(sender.address), jetton.balance(receiver.address)]).toEqual([6n, 4n]);
   });
 });

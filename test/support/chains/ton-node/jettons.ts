@@ -2,7 +2,10 @@ import { type Address, beginCell, type Cell, contractAddress } from '@ton/core';
 import {
   type Comment,
   internalTransferBody,
+  type JettonKind,
   jettonWalletInit,
+  lockBody,
+  type locks,
   masterInit,
   mintBody,
   type Outgoing,
@@ -18,14 +21,16 @@ export class Jetton {
   /** The master as the index and settings name it. */
   readonly raw: Raw;
   readonly name: string;
+  readonly kind: JettonKind;
   /** The code of its wallets, or a cell that names it by its hash. */
   readonly walletCode: Cell;
   readonly #chain: TonBlocks;
   readonly #admin: Address;
 
-  constructor(chain: TonBlocks, parts: { readonly name: string; readonly admin: Address; readonly walletCode: Cell }) {
+  constructor(chain: TonBlocks, parts: Pick<Jetton, 'name' | 'kind' | 'walletCode'> & { readonly admin: Address }) {
     this.#chain = chain;
     this.name = parts.name;
+    this.kind = parts.kind;
     this.walletCode = parts.walletCode;
     this.#admin = parts.admin;
     this.master = contractAddress(0, this.#init);
@@ -34,13 +39,27 @@ export class Jetton {
 
   /** The jetton wallet of an owner, whether or not there is one. */
   walletOf(owner: Address): Address {
-    return contractAddress(0, jettonWalletInit(this.master, owner, this.walletCode));
+    return contractAddress(0, this.#walletInit(owner));
   }
 
   /** In the token's units; 0 when there is no jetton wallet. */
   balance(owner: Address): bigint {
-    const { data } = cellsOf(this.#chain.row(rawOf(this.walletOf(owner))));
-    return data?.beginParse().loadCoins() ?? 0n;
+    return this.balanceIn(cellsOf(this.#chain.row(rawOf(this.walletOf(owner)))).data);
+  }
+
+  /** The tokens that the data of a jetton wallet tell. */
+  balanceIn(data: Cell | null): bigint {
+    return (
+      data
+        ?.beginParse()
+        .skip(this.kind === 'governed' ? 4 : 0)
+        .loadCoins() ?? 0n
+    );
+  }
+
+  /** The message by which the admin of a governed jetton locks the jetton wallet of an owner. */
+  lockMessage(owner: Address, lock: (typeof locks)[keyof typeof locks]): Outgoing {
+    return { to: this.master, value: 100_000_000n, bounce: true, body: lockBody(owner, lock) };
   }
 
   /** The message by which the admin makes tokens of an owner, also deploying the master. */
@@ -59,12 +78,16 @@ export class Jetton {
   /** From now on the jetton wallet of an owner refuses each message with exit code 45. */
   refuse(owner: Address): void {
     const address = this.walletOf(owner);
-    const data = jettonWalletInit(this.master, owner, this.walletCode, this.balance(owner)).data;
+    const { data } = this.#walletInit(owner, this.balance(owner));
     this.#chain.place(address, refusingCode, data ?? beginCell().endCell(), 100_000_000n);
   }
 
   get #init() {
     const content = beginCell().storeUint(1, 8).storeStringTail(`https://tokens.example/${this.name}.json`).endCell();
-    return masterInit(this.#admin, content, this.walletCode);
+    return masterInit(this.#admin, content, this.walletCode, this.kind);
+  }
+
+  #walletInit(owner: Address, balance = 0n) {
+    return jettonWalletInit(this.master, owner, this.walletCode, balance, this.kind);
   }
 }
