@@ -3,6 +3,7 @@ import type { BlockSource } from '../nodes/scan-blocks.ts';
 import type { BlockRef, ScannedBlock } from '../port/chain-adapter.ts';
 import type { TonBlock, TonTransaction } from './ton-answer.ts';
 import { historyOf } from './ton-history.ts';
+import { operationOf, operations } from './ton-jetton.ts';
 import type { TonNode } from './ton-node.ts';
 import type { SeenEnds } from './ton-seen.ts';
 import { mayReturn, type Received, receivedBy, type TonAccounts } from './ton-transfers.ts';
@@ -133,8 +134,9 @@ async function receivedIn(reading: TonReading, transactions: readonly TonTransac
 }
 
 /**
- * Whether a message to the wallet brought back what a payment of ours did not use. It bounced, or
- * our own jetton wallet called the contract that sent it.
+ * Whether a message to the wallet brought back what a payment of ours did not use: it bounced, or
+ * it comes from a transaction to which our own jetton wallet passed jettons. It does so by our order
+ * only. What it sends itself is the rest of a stranger's transfer.
  */
 export async function isReturn(
   { node, accounts }: Omit<TonReading, 'startHeight'>,
@@ -144,13 +146,13 @@ export async function isReturn(
   if (inMessage === null || tx.account !== accounts.wallet) return false;
   if (inMessage.bounced) return true;
   if (!mayReturn(tx)) return false;
-  if (accounts.jettons.has(inMessage.source ?? '')) return true;
   const sender = (await node.transactionsByMessage(inMessage.hash)).find(
     ({ account, outMessages }) =>
       account === inMessage.source && outMessages.some(({ hash }) => hash === inMessage.hash),
   );
   if (sender === undefined) throw new NodeFault('no_index', 'does not find the sender of a message');
-  return accounts.jettons.has(sender.inMessage?.source ?? '');
+  const { source = null, body = null } = sender.inMessage ?? {};
+  return source !== null && accounts.jettons.has(source) && operationOf(body) === operations.internalTransfer;
 }
 
 function scannedOf(ref: BlockRef, received: readonly Received[]): ScannedBlock {

@@ -114,7 +114,8 @@ class Trace {
   async #returns(tx: TonTransaction): Promise<Part> {
     let part: Part = { success: true, returned: 0n, endHeight: tx.height };
     for (const message of tx.outMessages) {
-      const isBack = message.destination === this.#wallet;
+      const isRest = operationOf(message.body) === operations.excesses;
+      const isBack = message.destination === this.#wallet && (isRest || message.bounced);
       if (!isBack && !message.bounced) continue;
       const received = await this.receiver(message);
       if (received === null) return open;

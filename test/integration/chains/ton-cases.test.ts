@@ -139,6 +139,19 @@ describe('what comes to the wallet', () => {
     ]);
   });
 
+  test('is coins without a tag when a stranger has the rest of a transfer sent to the wallet', async () => {
+    await deploy();
+    const before = balance();
+    const result = await found(() =>
+      user.payTokens(chain.jetton, hot(), 50n, { comment: '7', forward: 0n, response: hot(), value: ton }),
+    );
+    const [coins, tokens] = transfers(result).sort();
+    expect(tokens).toEqual(['USDT', '7', 50n]);
+    expect(coins?.slice(0, 2)).toEqual(['TON', null]);
+    expect(coins?.[2]).toBeGreaterThan(900_000_000n);
+    expect(balance()).toBe(before + (coins?.[2] as bigint) - costs(result));
+  });
+
   test('is nothing for tokens that no file names', async () => {
     const other = await chain.chain.jetton('SCAM');
     const result = await found(() => chain.chain.payTokens(other, hot(), 50n, { comment: '7', forward: 0n }));
