@@ -124,6 +124,13 @@ export const groups = {
         build: true,
         about: 'USDC to SOL, simulated servers of Solana over its virtual machine',
       },
+      ton: {
+        file: 'test/demo/real-chains.ts',
+        args: ['ton'],
+        env: null,
+        build: true,
+        about: 'USDT to TON, simulated indexes of TON over its virtual machine',
+      },
       pictures: {
         node: ['tools/pictures.js'],
         env: null,

@@ -87,6 +87,7 @@ export interface Booking {
     | 'unclaimed'
     | 'payment'
     | 'payment_fee'
+    | 'receive_cost'
     | 'sweep'
     | 'gas'
     | 'funding'

@@ -77,7 +77,7 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
   }
 
   async sign(chain: string, intent: PaymentIntent, tx: PreparedTx, earlier: readonly string[] = []): Promise<SignedTx> {
-    const opened = this.#kind(chain).open(chain, intent, tx);
+    const opened = this.#kind(chain).open(chain, intent, tx, this.#clock.now());
     const faults = [...requestFaults(intent, tx), ...this.#kindFaults(chain, intent), ...opened.faults];
     if (faults.length > 0) throw new SignerError('refused', faults.join('; '));
 

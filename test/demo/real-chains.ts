@@ -1,7 +1,7 @@
 // One exchange between two real chains, on nodes, a signer and a separate gateway that leave
 // nothing behind.
 // Usage: npm run demo -- <name>, one of: evm, utxo, tron, xrp, stellar,
-// solana
+// solana, ton
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/base/clock.ts';
 import { toUnits } from '../../src/base/money.ts';
@@ -16,11 +16,12 @@ const help = `Usage: npm run demo -- evm [--help]    an order from ETH on an Eth
        npm run demo -- xrp [--help]    an order from LTC to XRP, on two simulated servers of the XRP Ledger
        npm run demo -- stellar [--help]   an order from USDC to XLM, both on two simulated servers of Stellar
        npm run demo -- solana [--help]   an order from USDC to SOL, both on two simulated servers of Solana
+       npm run demo -- ton [--help]   an order from USDT to TON, both on two simulated indexes of TON
 
 Starts anvil and litecoind with chains of their own, a signer and a gateway in a temporary folder; creates an order over
 REST, pays it with a real transaction, makes blocks, tells each change until the payout, and reads the payout back from
-the other node. No node of Tron, of the XRP Ledger, of Stellar or of Solana runs here: these are simulated from their
-documentation, and answer over HTTP. Those of Solana execute in its real virtual machine. Needs litecoind (Debian: apt-get install litecoind). Exit code: 0 when the recipient was paid.
+the other node. No node of Tron, of the XRP Ledger, of Stellar, of Solana or of TON runs here: these are simulated from
+their documentation, and answer over HTTP. Those of Solana and TON execute in their real virtual machines. Needs litecoind (Debian: apt-get install litecoind). Exit code: 0 when the recipient was paid.
 `;
 
 interface Direction {
@@ -156,6 +157,20 @@ const directions: Readonly<Record<string, Direction>> = {
       return result.value.map(({ slot, confirmationStatus }) => `in slot ${slot}, ${confirmationStatus}`).join();
     },
   },
+  ton: {
+    title: 'USDT to TON, both on simulated indexes of TON',
+    order: { coin_from: 'USDT', network_from: 'TON', coin_to: 'TON', network_to: 'TON', amount_from: 100 },
+    recipient: ({ ton }) => ton.newAddress(),
+    pay: async ({ ton }, { address, tag }, amount) => ton.pay(address, tag, toUnits(amount, 6), true),
+    paid: async ({ ton }, recipient) => ton.received(recipient),
+    decimals: 9,
+    read: async ({ ton }, txid) => {
+      const [, second] = ton.nodes;
+      const found = await fetch(`${second.url}/api/v3/transactionsByMessage?msg_hash=${txid}`);
+      const { transactions } = (await found.json()) as { transactions: { mc_block_seqno: number; lt: string }[] };
+      return transactions.map(({ mc_block_seqno, lt }) => `in block ${mc_block_seqno}, at ${lt}`).join();
+    },
+  },
 };
 
 /** The JSON that a server answers to a call. */
@@ -236,7 +251,7 @@ async function demo(direction: Direction, chains: RealChains): Promise<void> {
   const { wallets } = JSON.parse(await run('surfaces/cli/main.js', ['network', 'check', '--json'], settings, [0, 1]));
   const walletOf = (chain: string): Wallet =>
     wallets.find((row: Wallet & { chain: string }) => row.chain === chain) ?? { wallet: '' };
-  const [ripple, stellar] = [walletOf('ripple'), walletOf('stellar')];
+  const [ripple, stellar, ton] = [walletOf('ripple'), walletOf('stellar'), walletOf('ton')];
   const [ethereum, litecoin, tron, solana] = ['ethereum', 'litecoin', 'tron', 'solana'].map(
     (chain) => walletOf(chain).wallet,
   );
@@ -244,7 +259,10 @@ async function demo(direction: Direction, chains: RealChains): Promise<void> {
   if (chains.hasXrp) chains.xrp.fund(ripple.wallet, ripple.funding_tag ?? '');
   if (chains.hasStellar) chains.stellar.open(stellar.wallet, stellar.funding_tag ?? '');
   if (chains.hasSolana) chains.solana.fund(solana ?? '');
-  const funded = [ethereum, litecoin, tron, ripple.wallet, stellar.wallet, solana].filter((wallet) => wallet);
+  if (chains.hasTon) chains.ton.fund(ton.wallet, ton.funding_tag ?? '');
+  const funded = [ethereum, litecoin, tron, ripple.wallet, stellar.wallet, solana, ton.wallet].filter(
+    (wallet) => wallet,
+  );
   tell('the hot wallets were funded by ordinary transactions', ...funded.map(String));
 
   const mining = new AbortController();
@@ -330,6 +348,7 @@ async function main(): Promise<void> {
     xrp: clockOf('xrp'),
     stellar: clockOf('stellar'),
     solana: clockOf('solana'),
+    ton: clockOf('ton'),
   };
   const chains = await RealChains.start({}, toStart);
   try {

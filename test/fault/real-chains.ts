@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/base/clock.ts';
 import { Big, floorTo, formatDecimal, toUnits } from '../../src/base/money.ts';
 import { blockhashLife } from '../../src/chains/solana/solana-status.ts';
+import { textOf } from '../../src/chains/ton/ton-highload.ts';
 import { findLitecoind } from '../support/chains/litecoind.ts';
 import { RealChains } from '../support/chains/real-chains.ts';
 import {
@@ -14,6 +15,7 @@ import {
   RoughLitecoin,
   RoughSolana,
   RoughStellar,
+  RoughTon,
   RoughTron,
   RoughXrp,
 } from '../support/chains/rough-chains.ts';
@@ -23,14 +25,14 @@ import { Dice } from '../support/gateway/dice.ts';
 
 const help = `Usage: npm run torture -- chains [options]
 
-  --orders <n>         orders each way: half of all orders, in turn between two of the six chains (100)
+  --orders <n>         orders each way: half of all orders, in turn between two of the seven chains (100)
   --seed <n>           seed of every choice; a random one unless given
   --kill-every-ms <n>  a worker is killed about so often, and the signer every third time; 0 for never (4000)
   --slow-every-ms <n>  the signer stops for most of a blockhash's life about so often; 0 for never (60000)
   --keep               keep the folder with the database and the logs
 
-Starts anvil, litecoind, two nodes each of a simulated Tron, XRP Ledger, Stellar and Solana, PostgreSQL, a signer, two
-workers and an api process from dist. Needs litecoind (Debian: apt-get install litecoind). The last line holds the figures. Exit code: 0 when nothing was lost, paid twice or paid wrongly.
+Starts anvil, litecoind, two nodes each of a simulated Tron, XRP Ledger, Stellar, Solana and TON, PostgreSQL, a
+signer, two workers and an api process from dist. Needs litecoind (Debian: apt-get install litecoind). The last line holds the figures. Exit code: 0 when nothing was lost, paid twice or paid wrongly.
 `;
 
 const {
@@ -45,7 +47,10 @@ if (findLitecoind() === null) throw new Error('litecoind is needed; on Debian: a
 
 const windowSec = 30;
 const createEveryMs = 150;
-const blockMs = { ethereum: 500, litecoin: 700, tron: 600, ripple: 1_100, stellar: 1_200, solana: 250 } as const;
+const blockMs = {
+  ...{ ethereum: 500, litecoin: 700, tron: 600, ripple: 1_100, stellar: 1_200 },
+  ...{ solana: 250, ton: 800 },
+} as const;
 const reorgEveryMs = 2_500;
 const feeJumpEveryMs = 15_000;
 const silenceEveryMs = 12_000;
@@ -73,7 +78,7 @@ const behaviours = {
 } as const;
 type Behaviour = keyof typeof behaviours;
 
-const chainNames = ['ethereum', 'litecoin', 'tron', 'ripple', 'stellar', 'solana'] as const;
+const chainNames = ['ethereum', 'litecoin', 'tron', 'ripple', 'stellar', 'solana', 'ton'] as const;
 type ChainName = (typeof chainNames)[number];
 
 /**
@@ -117,7 +122,7 @@ const nodes = await RealChains.start(
     litecoin: { finality: confirmations, replace_after_sec: 10 },
     tron: { expire_after_sec: 300, fees_per_day: '1000000' },
   },
-  { tron: systemClock, xrp: systemClock, stellar: systemClock, solana: systemClock },
+  { tron: systemClock, xrp: systemClock, stellar: systemClock, solana: systemClock, ton: systemClock },
 );
 const chains: Readonly<Record<ChainName, RoughChain>> = {
   ethereum: await RoughEthereum.open(nodes.anvil, nodes.token),
@@ -126,10 +131,11 @@ const chains: Readonly<Record<ChainName, RoughChain>> = {
   ripple: new RoughXrp(nodes.xrp),
   stellar: new RoughStellar(nodes.stellar),
   solana: new RoughSolana(nodes.solana),
+  ton: new RoughTon(nodes.ton),
 };
 type Fault = 429 | 503 | 'half';
 /** Chains of two nodes each, with how one of them is silenced and all are healed. */
-const twins = [nodes.tron, nodes.xrp, nodes.stellar, nodes.solana].map((chain) => ({
+const twins = [nodes.tron, nodes.xrp, nodes.stellar, nodes.solana, nodes.ton].map((chain) => ({
   silence: (index: number, transport: Fault) => {
     const node = chain.nodes[index];
     if (node) node.faults = { transport };
@@ -168,7 +174,8 @@ const hot = await torture.prepare(async ({ settlement }) => {
     ripple: await walletOf('ripple'),
     stellar: await walletOf('stellar'),
     solana: await walletOf('solana'),
-    tags: { ripple: await tagOf('ripple'), stellar: await tagOf('stellar') },
+    ton: await walletOf('ton'),
+    tags: { ripple: await tagOf('ripple'), stellar: await tagOf('stellar'), ton: await tagOf('ton') },
   };
 });
 
@@ -192,6 +199,8 @@ const tronCoin = await assetOf('TRX', 'TRX', 'tron');
 const tronToken = { ...(await assetOf('USDT', 'TRC20', 'tron')), contract: nodes.tron.token };
 const xrp = await assetOf('XRP', 'XRP', 'ripple');
 const lumens = await assetOf('XLM', 'XLM', 'stellar');
+const toncoin = await assetOf('TON', 'TON', 'ton');
+const jetton = { ...(await assetOf('USDT', 'TON', 'ton')), contract: textOf(nodes.ton.jetton.master) };
 const sol = await assetOf('SOL', 'SOL', 'solana');
 const solanaTokens = await Promise.all(
   (
@@ -204,7 +213,19 @@ const solanaTokens = await Promise.all(
     contract: address,
   })),
 );
-const assets = [ether, token, litecoin, tronCoin, tronToken, xrp, lumens, sol, ...solanaTokens] as const;
+const assets = [
+  ether,
+  token,
+  litecoin,
+  tronCoin,
+  tronToken,
+  xrp,
+  lumens,
+  toncoin,
+  jetton,
+  sol,
+  ...solanaTokens,
+] as const;
 /** What orders exchange, in turn. No pair has one coin on both sides. */
 const routes: readonly (readonly [from: readonly Asset[], to: readonly Asset[]])[] = [
   [[ether, token], [litecoin]],
@@ -223,12 +244,16 @@ const routes: readonly (readonly [from: readonly Asset[], to: readonly Asset[]])
   [[sol, ...solanaTokens], [litecoin]],
   [[litecoin], [sol, ...solanaTokens]],
   [[lumens], [sol]],
+  [[toncoin, jetton], [litecoin]],
+  [[litecoin], [toncoin, jetton]],
+  [[toncoin], [sol]],
 ];
 
 await nodes.fund(hot);
 nodes.xrp.fund(hot.ripple, hot.tags.ripple);
 nodes.stellar.open(hot.stellar, hot.tags.stellar);
 nodes.solana.fund(hot.solana);
+nodes.ton.fund(hot.ton, hot.tags.ton);
 // This many payments can be made between two blocks.
 for (let output = 0; output < 15; output += 1) await nodes.litecoind.pay(hot.litecoin, 20n * 10n ** 8n);
 for (let block = 0; block < 5; block += 1) await nodes.mine();

@@ -37,8 +37,12 @@ const leastKeyLength = 8;
 
 interface HttpRequest {
   readonly url: string;
-  readonly body: string;
+  /** Null for a question without one. */
+  readonly body: string | null;
 }
+
+/** Parameters of a question by name. A name may occur more than once. */
+type QueryParams = Readonly<Record<string, string>> | readonly (readonly [name: string, value: string])[];
 
 /** A node that answers HTTP requests with JSON. */
 export class HttpNode {
@@ -74,6 +78,22 @@ export class HttpNode {
    */
   post(path: string, body: unknown, call = path): Promise<unknown> {
     return this.#traced(call, { url: this.#at(path), body: JSON.stringify(body) });
+  }
+
+  /**
+   * Asks by GET, and returns the JSON of the answer.
+   *
+   * @param path As that of `post`.
+   * @param params Are added to the URL's query.
+   * @param call What traces call the request.
+   * @throws NodeFault when there is no valid answer.
+   */
+  get(path: string, params: QueryParams, call = path): Promise<unknown> {
+    const url = new URL(this.#at(path));
+    for (const [name, value] of Array.isArray(params) ? params : Object.entries(params)) {
+      url.searchParams.append(name, value);
+    }
+    return this.#traced(call, { url: url.href, body: null });
   }
 
   #at(path: string): string {
@@ -115,8 +135,8 @@ export class HttpNode {
   async #exchange({ url, body }: HttpRequest): Promise<{ readonly status: number; readonly text: string }> {
     try {
       const answer = await fetch(url, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json', ...this.#headers },
+        method: body === null ? 'GET' : 'POST',
+        headers: { ...(body !== null && { 'Content-Type': 'application/json' }), ...this.#headers },
         body,
         redirect: 'error',
         signal: AbortSignal.timeout(this.#options.timeoutMs),

@@ -65,6 +65,11 @@ export interface ScannedBlock {
    * spending transaction.
    */
   readonly spends?: readonly { readonly key: string; readonly txid: string }[];
+  /**
+   * What receiving took from the hot wallet in this block, in the chain's own coin. Absent on
+   * chains where receiving is free, and for a block that took nothing.
+   */
+  readonly receiveCost?: bigint;
 }
 
 export interface ScanResult {

@@ -54,8 +54,11 @@ export interface TransactionSigner {
    * is compared with its capitals.
    */
   isHotWallet(chain: string, address: string): boolean;
-  /** @throws SignerError `refused` when the payload is no transaction of this kind. */
-  open(chain: string, intent: PaymentIntent, tx: PreparedTx): OpenedTx;
+  /**
+   * @param now The signer's clock; that of the machine unless given.
+   * @throws SignerError `refused` when the payload is no transaction of this kind.
+   */
+  open(chain: string, intent: PaymentIntent, tx: PreparedTx, now?: Date): OpenedTx;
 }
 
 /** The names of the conditions that do not hold, for `OpenedTx.faults`. */

@@ -95,7 +95,11 @@ async function readChain(
     const purposes = paysFromDeposits ? (['order', 'funding'] as const) : (['funding'] as const);
     const arriving = notCreditedYet(stored, ahead, asset, purposes, isHot);
     const left = leftOut(stored, asset, isHot);
-    const inFlight = arriving.plus(moved.hot.get(asset) ?? zero).plus(left);
+    const cost = fromUnits(asset.contract === null ? ahead.costs : 0n, asset.decimals);
+    const inFlight = arriving
+      .plus(moved.hot.get(asset) ?? zero)
+      .plus(left)
+      .minus(cost);
     found.amounts('hot', asset.name, held, stored.balance('hot', asset), inFlight);
   }
   for (const payment of moved.twice) {

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { ChainAdapter, Cursor, Transfer } from '../../chains/port/chain-adapter.ts';
+import type { ChainAdapter, Cursor, ScannedBlock, Transfer } from '../../chains/port/chain-adapter.ts';
 import { ChainState } from '../../chains/port/chain-state.entity.ts';
 
 /** Most blocks that one scan reads. */
@@ -19,6 +19,8 @@ export function readScannerState(em: EntityManager, chain: string): Promise<Scan
 export interface ScanAhead {
   readonly orphaned: ReadonlySet<string>;
   readonly transfers: readonly Transfer[];
+  /** What receiving takes from the hot wallet, in the smallest unit of the chain's own coin. */
+  readonly costs: bigint;
   readonly head: string;
 }
 
@@ -29,19 +31,25 @@ export interface ScanAhead {
  */
 export async function scanAhead(adapter: ChainAdapter, state: ScannerState | null): Promise<ScanAhead> {
   const orphaned = new Set<string>();
-  const blocks = new Map<string, readonly Transfer[]>();
+  const blocks = new Map<string, ScannedBlock>();
   const isBegun = state !== null && state.cursorBlocks.length > 0;
   let cursor: Cursor = isBegun ? { window: state.cursorBlocks } : await adapter.start(adapter.startHeight);
   for (;;) {
     const result = await adapter.scan(cursor, maxBlocks);
     // A block that an earlier turn read may be orphaned in a later one.
     for (const { hash } of result.orphaned) if (!blocks.delete(hash)) orphaned.add(hash);
-    for (const { ref, transfers } of result.blocks) blocks.set(ref.hash, transfers);
+    for (const block of result.blocks) blocks.set(block.ref.hash, block);
     cursor = result.cursor;
     const top = cursor.window.at(-1);
     if (!top || top.height >= result.head || result.blocks.length === 0) {
       for (const hash of state?.unsettledBlocks ?? []) if (!blocks.has(hash)) orphaned.add(hash);
-      return { orphaned, transfers: [...blocks.values()].flat(), head: top?.hash ?? '' };
+      const read = [...blocks.values()];
+      return {
+        orphaned,
+        transfers: read.flatMap(({ transfers }) => transfers),
+        costs: read.reduce((sum, { receiveCost = 0n }) => sum + receiveCost, 0n),
+        head: top?.hash ?? '',
+      };
     }
   }
 }

@@ -39,6 +39,7 @@ import {
 import { lockOrders, matchOrders, wakeOrders } from './deposit-orders.ts';
 import { type StoredPayment, storeParts, withoutKnownParts } from './deposit-parts.ts';
 import { type LeftOut, leftOutOf, storeLeftOut, whyLeftOut } from './left-out.ts';
+import { bookReceiveCosts, type ReceiveCost, receiveCostsOf } from './receive-costs.ts';
 import {
   advance,
   affectedDeposits,
@@ -126,6 +127,7 @@ interface Part {
   readonly spends: readonly FoundSpend[];
   /** Keys of change that the hot wallet sent itself by hand. */
   readonly change: readonly string[];
+  readonly costs: readonly ReceiveCost[];
 }
 
 /** The causes of which a step left deposits to the next one. */
@@ -135,7 +137,7 @@ interface StepEnd {
 
 const nothing: Part = {
   ...{ undone: [], gone: [], arrivals: [], small: [], leftOut: [] },
-  ...{ outputs: [], spends: [], change: [] },
+  ...{ outputs: [], spends: [], change: [], costs: [] },
 };
 
 /**
@@ -177,7 +179,9 @@ export class ScanStore {
       (hash) => !onChain.has(hash),
     );
     const spends = adapter.traits.ledger === 'outputs' ? spendsOf(blocks) : [];
-    const isEmpty = undone.length + found.own.length + found.mended.length + found.gone.size + spends.length === 0;
+    const costs = receiveCostsOf(blocks);
+    const news = [undone, found.own, found.mended, spends, costs];
+    const isEmpty = found.gone.size === 0 && news.every(({ length }) => length === 0);
     if (isEmpty && before.unsettled.length === 0) {
       const step = stepOf(adapter, lease, position, result, look, clock.now());
       if (await advance(orm.em.fork(), step, true)) return { waiting: before.waiting, version: position.version + 1n };
@@ -189,7 +193,7 @@ export class ScanStore {
     });
     const outputs = adapter.traits.ledger === 'outputs' ? outputsOf(found.own) : [];
     const kept = { arrivals, small, leftOut, outputs, spends };
-    const whole: Part = { undone, gone: [...found.gone], ...kept, change: [...change] };
+    const whole: Part = { undone, gone: [...found.gone], ...kept, change: [...change], costs };
     const isOfOneStep =
       Math.max(arrivals.length, outputs.length) <= maxTransfers &&
       small.length <= mostSmall &&
@@ -416,7 +420,7 @@ export class ScanStore {
     em: EntityManager,
     { adapter, look: times, touched }: Scan,
     step: ScanStep,
-    { undone, gone, arrivals, small, leftOut: others, outputs, spends, change }: Part,
+    { undone, gone, arrivals, small, leftOut: others, outputs, spends, change, costs }: Part,
   ): Promise<StepEnd> {
     const { log, tools } = this.#options;
     const { chain, to, now } = step;
@@ -468,6 +472,7 @@ export class ScanStore {
     await storeParts(em, sums);
     await countSmall(em, chain, newSmall, now);
     await storeSmall(em, small, look);
+    await bookReceiveCosts(em, tools.catalogue, chain, costs, now);
     const credited = step.creditsSmall
       ? await creditSmall(em, adapter, { sql: ripeSql, values: ripeValues(to) }, now)
       : 0;

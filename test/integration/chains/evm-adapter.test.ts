@@ -11,7 +11,7 @@ import { Refusal } from '../../support/http/refusal.ts';
 const family: Family = {
   traits: evmTraits,
   abilities: ['token', 'refusal', 'sweeps', 'replacement', 'final balances', 'large amounts'],
-  counts: { tried: 36, skipped: 7 },
+  counts: { tried: 36, skipped: 10 },
 };
 if (findAnvil() !== null) describeChainAdapter('the EVM', family, async () => evmHarness(await startAnvil()));
 

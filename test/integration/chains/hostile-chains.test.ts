@@ -4,6 +4,7 @@ import type { EvmNetwork } from '../../../src/chains/evm/evm-section.ts';
 import { utxoParams } from '../../../src/chains/networks/utxo-params.ts';
 import type { ChainAdapter } from '../../../src/chains/port/chain-adapter.ts';
 import { SolanaAdapter } from '../../../src/chains/solana/solana-adapter.ts';
+import { TonAdapter } from '../../../src/chains/ton/ton-adapter.ts';
 import { TronAdapter } from '../../../src/chains/tron/tron-adapter.ts';
 import type { TronNetwork } from '../../../src/chains/tron/tron-section.ts';
 import { UtxoAdapter } from '../../../src/chains/utxo/utxo-adapter.ts';
@@ -11,9 +12,11 @@ import type { UtxoNetwork } from '../../../src/chains/utxo/utxo-section.ts';
 import { HostileEvm } from '../../support/chains/hostile-evm.ts';
 import type { Credit, HostileNode } from '../../support/chains/hostile-node.ts';
 import { HostileSolana } from '../../support/chains/hostile-solana.ts';
+import { HostileTon } from '../../support/chains/hostile-ton.ts';
 import { HostileTron } from '../../support/chains/hostile-tron.ts';
 import { HostileUtxo } from '../../support/chains/hostile-utxo.ts';
 import { solanaNetwork } from '../../support/chains/solana-setup.ts';
+import { fundingTag, tonNetwork } from '../../support/chains/ton-harness.ts';
 import { Dice } from '../../support/gateway/dice.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 
@@ -79,14 +82,23 @@ function solanaAdapter(node: HostileNode): ChainAdapter {
   return new SolanaAdapter({ network, hotWallet: hot.solana, addresses: { indexes: async () => new Map() } });
 }
 
+function tonAdapter(node: HostileNode, hotWallet: string): ChainAdapter {
+  if (!(node instanceof HostileTon)) throw new Error('no TON');
+  const first = { seqno: node.blocks[0]?.height ?? 0 };
+  const network = tonNetwork({ globalId: node.globalId, first }, [node.config], {
+    tokens: new Map([['USDT', node.token]]),
+  });
+  return new TonAdapter({ network, hotWallet, fundingTag, lastQuery: async () => -1 });
+}
+
 interface Kind {
-  readonly chain: 'ethereum' | 'litecoin' | 'tron' | 'solana';
+  readonly chain: 'ethereum' | 'litecoin' | 'tron' | 'solana' | 'ton';
   /** Whether its newest blocks are taken back at times. */
   readonly reorgs: boolean;
-  /** Contract of the token that plays USDT. */
-  readonly token: string | null;
+  /** Contract of the token that plays USDT; undefined where the chain makes it. */
+  readonly token: string | null | undefined;
   readonly orders: readonly { readonly coin: string; readonly network: string; readonly amount: number }[];
-  readonly adapter: (node: HostileNode) => ChainAdapter;
+  readonly adapter: (node: HostileNode, depositAddress: string) => ChainAdapter;
   readonly node: (dice: Dice, ours: readonly string[]) => HostileNode;
   readonly decimals: (contract: string | null) => number;
 }
@@ -141,6 +153,19 @@ const kinds: readonly Kind[] = [
     ],
     adapter: solanaAdapter,
     node: (dice, ours) => new HostileSolana(dice, { token: tokens.solana, ours }),
+    decimals: (contract) => (contract === null ? 9 : 6),
+  },
+  {
+    chain: 'ton',
+    token: undefined,
+    reorgs: false,
+    orders: [
+      { coin: 'TON', network: 'TON', amount: 50 },
+      { coin: 'USDT', network: 'TON', amount: 100 },
+      { coin: 'TON', network: 'TON', amount: 60 },
+    ],
+    adapter: tonAdapter,
+    node: (dice, [ours = '']) => new HostileTon(dice, { ours }),
     decimals: (contract) => (contract === null ? 9 : 6),
   },
 ];
@@ -210,7 +235,7 @@ describe.each(kinds)('a chain with hostile blocks: $chain', ({
     Array.from({ length: runs }, (_, run) => firstSeed + run),
   )('is read to its head, and credits what it says and nothing else: seed %d', async (seed) => {
     const dice = new Dice(seed);
-    const made: { depositAddress: string; coin: string }[] = [];
+    const made: { depositAddress: string; depositTag: string | null; coin: string }[] = [];
     for (const { coin, network, amount } of orders) {
       const changes = { coin_from: coin, network_from: network, amount_from: amount, refund_address: undefined };
       const to =
@@ -228,18 +253,23 @@ describe.each(kinds)('a chain with hostile blocks: $chain', ({
                                   fence = fence + 1, lease_owner = null, lease_until = null where chain = $1`,
       [chain],
     );
-    live = adapter(node);
+    if (node instanceof HostileTon) {
+      await gateway.query(`update currency set contract = $1 where coin = 'USDT' and network = 'TON'`, [node.token]);
+      await gateway.app.catalogue.refresh();
+    }
+    live = adapter(node, made[0]?.depositAddress ?? '');
     await readToHead();
     let reorgs = 0;
     let paid = 0;
-    const append = (): void => {
-      const { depositAddress: address, coin } = dice.pick(made);
-      const contract = coin === 'USDT' ? token : null;
+    const usdt = token === undefined && node instanceof HostileTon ? node.token : (token ?? null);
+    const append = async (): Promise<void> => {
+      const { depositAddress: address, depositTag: tag, coin } = dice.pick(made);
+      const contract = coin === 'USDT' ? usdt : null;
       paid += 1;
-      node?.append({ address, contract, amount: 10n ** BigInt(decimals(contract)) + BigInt(paid) });
+      await node?.append({ address, contract, tag, amount: 10n ** BigInt(decimals(contract)) + BigInt(paid) });
     };
     for (let block = 1; block <= blocksOfRun; block += 1) {
-      append();
+      await append();
       if (block % 6 !== 0) continue;
       await readToHead();
       if (dice.chance(0.5) || !canReorganise) continue;
@@ -247,12 +277,12 @@ describe.each(kinds)('a chain with hostile blocks: $chain', ({
       reorgs += 1;
       const depth = Math.floor(dice.between(1, 5));
       node.reorg(depth);
-      for (let other = 0; other <= depth; other += 1) append();
+      for (let other = 0; other <= depth; other += 1) await append();
     }
     await readToHead();
     await isCredited();
     // Confirmations for everything: each credit is booked once.
-    for (let block = 0; block < 70; block += 1) node.append(null);
+    for (let block = 0; block < 70; block += 1) await node.append(null);
     await readToHead();
     for (let turn = 0; turn < 3; turn += 1) await gateway.tick();
     await isCredited();
@@ -260,7 +290,7 @@ describe.each(kinds)('a chain with hostile blocks: $chain', ({
       `select (select count(*)::int from deposit d
                   where d.chain = $1 and d.state = 'credited'
                     and (select coalesce(sum(l.amount), 0) from ledger_transaction x
-                           join ledger_line l on l.transaction_id = x.id and l.account = 'deposits'
+                           join ledger_line l on l.transaction_id = x.id and l.account in ('deposits', 'hot')
                           where x.reference like d.chain || ':' || d.key || ':%'
                             and x.reference not like d.chain || ':' || d.key || ':%:%') <> d.amount) as uneven,
                 (select count(*)::int from left_out_transfer where chain = $1) as open`,

@@ -24,7 +24,7 @@ import {
 
 withSandboxNode();
 
-const family = { traits: sandboxTraits, abilities: sandboxAbilities, counts: { tried: 33, skipped: 10 } };
+const family = { traits: sandboxTraits, abilities: sandboxAbilities, counts: { tried: 33, skipped: 13 } };
 describeChainAdapter('the sandbox', family, () => sandboxHarness());
 
 describe('blocks made by the clock', () => {

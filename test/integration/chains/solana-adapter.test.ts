@@ -7,6 +7,6 @@ import { solanaSetup } from '../../support/chains/solana-setup.ts';
 const family: Family = {
   traits: solanaTraits,
   abilities: ['token', 'refusal', 'large amounts', 'sweeps', 'final balances'],
-  counts: { tried: 30, skipped: 13 },
+  counts: { tried: 30, skipped: 16 },
 };
 describeWithVm('on simulated servers', () => describeChainAdapter('Solana', family, () => solanaSetup()));

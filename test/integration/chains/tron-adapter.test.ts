@@ -7,6 +7,6 @@ import { tronHarness } from '../../support/chains/tron-harness.ts';
 const family: Family = {
   traits: tronTraits,
   abilities: ['token', 'sweeps', 'final balances', 'large amounts'],
-  counts: { tried: 28, skipped: 15 },
+  counts: { tried: 28, skipped: 18 },
 };
 if (findAnvil() !== null) describeChainAdapter('Tron', family, () => tronHarness());

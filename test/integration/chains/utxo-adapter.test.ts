@@ -16,7 +16,7 @@ if (findLitecoind() === null) {
 } else {
   withLitecoind();
 
-  const family: Family = { traits: utxoTraits, abilities: [], counts: { tried: 27, skipped: 16 } };
+  const family: Family = { traits: utxoTraits, abilities: [], counts: { tried: 27, skipped: 19 } };
   describeChainAdapter('Litecoin', family, async () => {
     const harness = new UtxoHarness(node);
     await harness.fund([2n * coin, coin, coin, coin / 2n]);

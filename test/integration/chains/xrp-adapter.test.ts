@@ -6,6 +6,6 @@ import { xrpHarness } from '../../support/chains/xrp-harness.ts';
 const family: Family = {
   traits: xrpTraits,
   abilities: ['tag', 'refusal', 'large amounts'],
-  counts: { tried: 29, skipped: 14 },
+  counts: { tried: 29, skipped: 17 },
 };
 describeChainAdapter('XRP Ledger', family, () => xrpHarness());

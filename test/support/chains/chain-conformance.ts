@@ -8,6 +8,7 @@ import type {
 import { Bench, type Family } from './conformance/bench.ts';
 import { describeDeaths } from './conformance/deaths.ts';
 import { describeHoldings } from './conformance/holdings.ts';
+import { describeOwnBlocks } from './conformance/own-blocks.ts';
 import { describePaying } from './conformance/paying.ts';
 import { describeScanning } from './conformance/scanning.ts';
 import { describeSpends } from './conformance/spends.ts';
@@ -78,6 +79,7 @@ export function describeChainAdapter(name: string, family: Family, makeHarness: 
         expect(bench.adapter.pending !== undefined).toBe(family.traits.mempool);
       });
       describeScanning(bench);
+      describeOwnBlocks(bench);
       describePaying(bench);
       describeDeaths(bench);
       describeSpends(bench);

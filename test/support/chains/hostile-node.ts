@@ -10,6 +10,8 @@ export interface Credit {
   readonly contract: string | null;
   /** In the smallest unit. */
   readonly amount: bigint;
+  /** On a chain whose orders share an address. */
+  readonly tag?: string | null;
 }
 
 /** What one transaction brings: its outputs to an address in one coin count together. */
@@ -78,7 +80,7 @@ export abstract class HostileNode {
   }
 
   /** A block on top, with a payment of the victim somewhere among what the attacker put there. */
-  abstract append(honest: Credit | null): void;
+  abstract append(honest: Credit | null): void | Promise<void>;
 
   /** Other blocks take the place of the newest ones. */
   reorg(depth: number): void {

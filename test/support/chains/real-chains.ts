@@ -7,6 +7,7 @@ import { type Anvil, startAnvil, type TokenName } from './anvil.ts';
 import { type Litecoind, startLitecoind } from './litecoind.ts';
 import { RealSolana } from './real-solana.ts';
 import { RealStellar } from './real-stellar.ts';
+import { RealTon } from './real-ton.ts';
 import { RealTron } from './real-tron.ts';
 import { RealXrp } from './real-xrp.ts';
 
@@ -20,6 +21,7 @@ export interface RealChainsOptions {
   readonly ripple?: NetworkChanges;
   readonly stellar?: NetworkChanges;
   readonly solana?: NetworkChanges;
+  readonly ton?: NetworkChanges;
 }
 
 /** What else a test chooses of its chains. */
@@ -34,6 +36,8 @@ export interface ChainsToStart {
   readonly stellar?: { now(): Date } | undefined;
   /** The clock of a Solana. Without one there is none. */
   readonly solana?: { now(): Date } | undefined;
+  /** The clock of a TON. Without one there is none. */
+  readonly ton?: { now(): Date } | undefined;
 }
 
 interface Simulated {
@@ -41,6 +45,7 @@ interface Simulated {
   readonly xrp: RealXrp | null;
   readonly stellar: RealStellar | null;
   readonly solana: RealSolana | null;
+  readonly ton: RealTon | null;
 }
 
 /**
@@ -57,10 +62,11 @@ export class RealChains {
   readonly #xrp: RealXrp | null;
   readonly #stellar: RealStellar | null;
   readonly #solana: RealSolana | null;
+  readonly #ton: RealTon | null;
 
   private constructor(
     parts: Pick<RealChains, 'anvil' | 'litecoind' | 'token' | 'folder'>,
-    { tron, xrp, stellar, solana }: Simulated,
+    { tron, xrp, stellar, solana, ton }: Simulated,
   ) {
     this.anvil = parts.anvil;
     this.litecoind = parts.litecoind;
@@ -70,21 +76,23 @@ export class RealChains {
     this.#xrp = xrp;
     this.#stellar = stellar;
     this.#solana = solana;
+    this.#ton = ton;
   }
 
   static async start(options: RealChainsOptions = {}, toStart: ChainsToStart = {}): Promise<RealChains> {
     const folder = await mkdtemp(join(tmpdir(), 'real-chains-'));
-    const [anvil, litecoind, tron, xrp, stellar, solana] = await Promise.all([
+    const [anvil, litecoind, tron, xrp, stellar, solana, ton] = await Promise.all([
       startAnvil(),
       startLitecoind(),
       toStart.tron ? RealTron.start(toStart.tron) : null,
       toStart.xrp ? RealXrp.start(toStart.xrp) : null,
       toStart.stellar ? RealStellar.start(toStart.stellar) : null,
       toStart.solana ? RealSolana.start(toStart.solana) : null,
+      toStart.ton ? RealTon.start(toStart.ton) : null,
     ]);
     const token = await anvil.deployToken(6, toStart.token ?? 'Token');
     await anvil.mine(5);
-    const chains = new RealChains({ anvil, litecoind, token, folder }, { tron, xrp, stellar, solana });
+    const chains = new RealChains({ anvil, litecoind, token, folder }, { tron, xrp, stellar, solana, ton });
     await chains.writeNetworks(options);
     return chains;
   }
@@ -113,6 +121,16 @@ export class RealChains {
     return this.#solana;
   }
 
+  /** @throws Error when no TON was asked for. */
+  get ton(): RealTon {
+    if (this.#ton === null) throw new Error('these chains were started without a TON');
+    return this.#ton;
+  }
+
+  get hasTon(): boolean {
+    return this.#ton !== null;
+  }
+
   get hasSolana(): boolean {
     return this.#solana !== null;
   }
@@ -123,7 +141,7 @@ export class RealChains {
 
   /** The nodes that are simulated, as settings name them. */
   get simulatedNodes(): readonly NodeConfig[] {
-    return [this.#tron, this.#xrp, this.#stellar, this.#solana].flatMap(
+    return [this.#tron, this.#xrp, this.#stellar, this.#solana, this.#ton].flatMap(
       (one) => one?.nodes.map(({ config }) => config) ?? [],
     );
   }
@@ -146,7 +164,7 @@ export class RealChains {
   }
 
   async writeNetworks(changes: RealChainsOptions = {}): Promise<void> {
-    const { ethereum = {}, litecoin = {}, tron = {}, ripple = {}, stellar = {}, solana = {} } = changes;
+    const { ethereum = {}, litecoin = {}, tron = {}, ripple = {}, stellar = {}, solana = {}, ton = {} } = changes;
     const networks = {
       ethereum: {
         kind: 'evm',
@@ -196,7 +214,9 @@ export class RealChains {
       ...(this.#tron ? { tron: { ...this.#tron.section(), ...tron } } : {}),
       ...(this.#xrp ? { ripple: { ...this.#xrp.section(), ...ripple } } : {}),
       ...(this.#stellar ? { stellar: { ...this.#stellar.section(), ...stellar } } : {}),
+      ...(this.#ton ? { ton: { ...this.#ton.section(), ...ton } } : {}),
       ...(this.#solana ? { solana: { ...this.#solana.section(), ...solana } } : {}),
+      ...(this.#ton ? { ton: { ...this.#ton.section(), ...ton } } : {}),
     };
     await writeFile(this.networksFile, stringify({ networks }));
   }
@@ -210,6 +230,7 @@ export class RealChains {
       this.#xrp?.mine(blocks),
       this.#stellar?.mine(blocks),
       this.#solana?.mine(blocks),
+      this.#ton?.mine(blocks),
     ]);
   }
 
@@ -231,6 +252,7 @@ export class RealChains {
       this.#xrp?.stop(),
       this.#stellar?.stop(),
       this.#solana?.stop(),
+      this.#ton?.stop(),
     ]);
     await rm(this.folder, { recursive: true, force: true });
   }

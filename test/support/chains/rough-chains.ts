@@ -1,17 +1,21 @@
+import { contractAddress } from '@ton/core';
 import { encodeP2wpkh } from '../../../src/chains/addresses/bitcoin-like.ts';
 import { toChecksumAddress } from '../../../src/chains/addresses/evm.ts';
 import { encodeRippleClassic } from '../../../src/chains/addresses/ripple.ts';
 import { encodeStellarAccount } from '../../../src/chains/addresses/stellar.ts';
 import { RpcError } from '../../../src/chains/nodes/json-rpc.ts';
+import { addressOf, textOf } from '../../../src/chains/ton/ton-highload.ts';
 import { parseCoins } from '../../../src/chains/utxo/utxo-amount.ts';
 import type { Dice } from '../gateway/dice.ts';
 import type { Anvil } from './anvil.ts';
 import { type Litecoind, NoRival } from './litecoind.ts';
 import type { RealSolana } from './real-solana.ts';
 import type { RealStellar } from './real-stellar.ts';
+import type { RealTon } from './real-ton.ts';
 import type { RealXrp } from './real-xrp.ts';
 import { keyOf } from './solana-node/keys.ts';
 import { idOf } from './solana-node/transaction.ts';
+import { keyOf as tonKeyOf, walletInit } from './ton-contracts.ts';
 import { toBase58, toHexAddress } from './tron-node/crypto.ts';
 import type { TronChain } from './tron-node.ts';
 
@@ -397,6 +401,54 @@ export class RoughSolana implements RoughChain {
     const { chain } = this.#network;
     const of = (address: string): bigint =>
       contract === null ? chain.balance(address) : chain.tokens(address, contract);
+    return new Map(addresses.map((address) => [address, of(address)]));
+  }
+}
+
+/**
+ * A block of TON cannot be taken back. Messages of the wallet that wait are forgotten: they are
+ * then sent again.
+ */
+export class RoughTon implements RoughChain {
+  readonly #network: RealTon;
+  readonly #turns = new Turns();
+
+  constructor(network: RealTon) {
+    this.#network = network;
+  }
+
+  newAddress(dice: Dice): string {
+    const key = tonKeyOf(Buffer.from(dice.bytes(32)).toString('hex'));
+    return textOf(contractAddress(0, walletInit('v4r2', key)));
+  }
+
+  pay(to: string, amount: bigint, contract: string | null, tag: string | null = null): Promise<string> {
+    return this.#turns.take(async () => this.#network.pay(to, tag, amount, contract !== null));
+  }
+
+  mine(): Promise<void> {
+    return this.#turns.take(() => this.#network.mine());
+  }
+
+  async reorganise({ forgets = null }: Reorganisation): Promise<boolean> {
+    return this.#turns.take(async () => {
+      const { chain } = this.#network;
+      const forgotten = chain.waiting.filter(({ to }) => forgets !== null && to.equals(addressOf(forgets)));
+      for (const { hash } of forgotten) chain.drop(hash);
+      return false;
+    });
+  }
+
+  /** Whether the wallet that pays sent what the message says, which then arrives. */
+  async isMined(txid: string): Promise<boolean> {
+    const hash = Buffer.from(txid, 'hex').toString('base64');
+    const all = this.#network.chain.blocks.flatMap(({ executed }) => executed);
+    return all.some(({ externalHash, tx }) => externalHash === hash && tx.outMessagesCount > 0);
+  }
+
+  async balances(addresses: readonly string[], contract: string | null): Promise<ReadonlyMap<string, bigint>> {
+    const of = (address: string): bigint =>
+      contract === null ? this.#network.received(address) : this.#network.tokens(address);
     return new Map(addresses.map((address) => [address, of(address)]));
   }
 }

@@ -11,7 +11,7 @@ export interface RpcFaults {
   before?: (method: string) => Promise<void> | void;
 }
 
-/** An answer to a request that is no call. */
+/** An answer with its status, also to a request that is no call. */
 export interface Refusal {
   readonly status: number;
   readonly text: string;
@@ -21,10 +21,10 @@ export interface Refusal {
 export interface Dialect<Call extends { readonly method: string }> {
   faults(): RpcFaults;
   read(text: string, request: IncomingMessage): Call | Refusal;
-  answer(call: Call): string;
+  answer(call: Call): string | Promise<string | Refusal>;
 }
 
-/** A server of one kind of calls by POST, which fails as its faults say. */
+/** A server of one kind of calls, which fails as its faults say. */
 export class RpcServer<Call extends { readonly method: string }> {
   /** The method of each call, in order. */
   readonly asked: string[] = [];
@@ -69,7 +69,9 @@ export class RpcServer<Call extends { readonly method: string }> {
     if (typeof fault === 'number' || fault === 'empty') response.end(fault === 503 ? 'Server is overloaded' : '');
     else if (fault === 'html') response.end('<html><body>Bad gateway</body></html>');
     else {
-      const text = this.#dialect.answer(call);
+      const answer = await this.#dialect.answer(call);
+      const text = typeof answer === 'string' ? answer : answer.text;
+      if (typeof answer !== 'string') response.statusCode = answer.status;
       response.end(fault === 'half' ? text.slice(0, text.length / 2) : text);
     }
   }

@@ -7,6 +7,7 @@ import { findLitecoind, withoutLitecoind } from '../chains/litecoind.ts';
 import { RealChains, type RealChainsOptions } from '../chains/real-chains.ts';
 import type { RealSolana } from '../chains/real-solana.ts';
 import type { RealStellar } from '../chains/real-stellar.ts';
+import type { RealTon } from '../chains/real-ton.ts';
 import { type RealTron, tronFinality } from '../chains/real-tron.ts';
 import type { RealXrp } from '../chains/real-xrp.ts';
 import { createDatabase, query } from '../database/database.ts';
@@ -17,11 +18,22 @@ import { causesOf, isAtRest, type Rows } from './orders.ts';
 import { TestSigner } from './test-signer.ts';
 
 /** The currencies of the chains of a test, as tests name them. */
-export type RealCoin = 'ETH' | 'USDT' | 'LTC' | 'TRX' | 'USDT-TRC20' | 'XRP' | 'XLM' | 'USDC-XLM' | SolanaCoin;
+export type RealCoin =
+  | 'ETH'
+  | 'USDT'
+  | 'LTC'
+  | 'TRX'
+  | 'USDT-TRC20'
+  | 'XRP'
+  | 'XLM'
+  | 'USDC-XLM'
+  | SolanaCoin
+  | TonCoin;
+type TonCoin = 'TON' | 'USDT-TON';
 type SolanaCoin = 'SOL' | 'USDC-SOL' | 'USDT-SOL';
 /** Chains that each gateway of a test has. */
 export type RealChain = 'ethereum' | 'litecoin';
-export type AnyChain = RealChain | 'tron' | 'ripple' | 'stellar' | 'solana';
+export type AnyChain = RealChain | 'tron' | 'ripple' | 'stellar' | 'solana' | 'ton';
 
 const coins = {
   ETH: { coin: 'ETH', network: 'ETH', chain: 'ethereum', decimals: 18 },
@@ -35,6 +47,8 @@ const coins = {
   SOL: { coin: 'SOL', network: 'SOL', chain: 'solana', decimals: 9 },
   'USDC-SOL': { coin: 'USDC', network: 'SOL', chain: 'solana', decimals: 6 },
   'USDT-SOL': { coin: 'USDT', network: 'SOL', chain: 'solana', decimals: 6 },
+  TON: { coin: 'TON', network: 'TON', chain: 'ton', decimals: 9 },
+  'USDT-TON': { coin: 'USDT', network: 'TON', chain: 'ton', decimals: 6 },
 } as const satisfies Record<RealCoin, { coin: string; network: string; chain: AnyChain; decimals: number }>;
 
 /**
@@ -99,6 +113,8 @@ export interface RealGatewayOptions {
   readonly stellar?: boolean;
   /** Whether there is a Solana too, on the same clock. */
   readonly solana?: boolean;
+  /** Whether there is a TON too, on the same clock. Its wallet is not deployed yet. */
+  readonly ton?: boolean;
   /** Whether the hot wallets have coins; true unless given. */
   readonly isFunded?: boolean;
   readonly outside?: OutsideWorld;
@@ -151,13 +167,16 @@ export interface RealGateway extends TestGateway {
 }
 
 export async function startRealGateway(options: RealGatewayOptions = {}): Promise<RealGateway> {
-  const { clock = new TestClock(), token, tron, xrp, stellar, solana } = options;
+  const { clock = new TestClock(), token, tron, xrp, stellar, solana, ton } = options;
   const clockOf = (isWanted: boolean | undefined): TestClock | undefined => (isWanted ? clock : undefined);
-  const toStart = { tron: clockOf(tron), xrp: clockOf(xrp), stellar: clockOf(stellar), solana: clockOf(solana) };
+  const toStart = {
+    ...{ tron: clockOf(tron), xrp: clockOf(xrp), stellar: clockOf(stellar) },
+    ...{ solana: clockOf(solana), ton: clockOf(ton) },
+  };
   const chains = await RealChains.start({}, { token, ...toStart });
   if (options.networks) await chains.writeNetworks(await options.networks(chains));
   const settings = { ...chains.environment, DATA_DIR: chains.folder, KEY_PEPPER: 'p'.repeat(32) };
-  const signer = new TestSigner(settings, clockOf(tron || xrp || stellar || solana));
+  const signer = new TestSigner(settings, clockOf(tron || xrp || stellar || solana || ton));
   const database = await createDatabase('empty');
   const closing = [() => chains.stop(), () => database.drop(), () => signer.stop()];
   const close = async (): Promise<void> => {
@@ -189,6 +208,7 @@ export async function startRealGateway(options: RealGatewayOptions = {}): Promis
       ripple: await hotOf('ripple'),
       stellar: await hotOf('stellar'),
       solana: await hotOf('solana'),
+      ton: await hotOf('ton'),
     };
     const { key } = await gateway.partner();
     const real = handle({ gateway, chains, clock, settlement, hot, key, databaseUrl: database.url });
@@ -206,6 +226,10 @@ export async function startRealGateway(options: RealGatewayOptions = {}): Promis
       if (chains.hasStellar) {
         chains.stellar.open(hot.stellar, (await settlement.adapters.get('stellar')?.hotWallet())?.tag ?? '');
         await real.mine('stellar');
+      }
+      if (chains.hasTon) {
+        chains.ton.fund(hot.ton, (await settlement.adapters.get('ton')?.hotWallet())?.tag ?? '');
+        await real.mine('ton', 2);
       }
       if (chains.hasSolana) {
         chains.solana.fund(hot.solana);
@@ -239,12 +263,14 @@ function handle(parts: Parts): Omit<RealGateway, 'signer'> {
     else if (chain === 'litecoin') await chains.litecoind.mine(blocks);
     else if (chain === 'tron') await mineTron(chains.tron, clock, blocks);
     else if (chain === 'solana') await mineLedgers(chains.solana, clock, blocks);
+    else if (chain === 'ton') await mineLedgers(chains.ton, clock, blocks);
     else await mineLedgers(chain === 'ripple' ? chains.xrp : chains.stellar, clock, blocks);
   };
   const newAddress = (coin: RealCoin): Promise<string> | string => {
     if (coins[coin].chain === 'tron') return chains.tron.chain.address();
     if (coin === 'XRP') return chains.xrp.chain.newKey().address;
     if (coins[coin].chain === 'solana') return chains.solana.chain.newKey().address;
+    if (coins[coin].chain === 'ton') return chains.ton.newAddress();
     if (coin === 'XLM') return chains.stellar.chain.newKey().address;
     if (coin === 'USDC-XLM') return chains.stellar.holder();
     return coin === 'LTC' ? chains.litecoind.newAddress() : randomAddress();
@@ -268,6 +294,9 @@ function handle(parts: Parts): Omit<RealGateway, 'signer'> {
       const { chain } = chains.solana;
       const mint = mintOf(chains.solana, coin);
       return Promise.resolve(chain.pay(chain.bank, order.depositAddress, units, mint === null ? {} : { mint }));
+    }
+    if (coins[coin].chain === 'ton') {
+      return Promise.resolve(chains.ton.pay(order.depositAddress, order.depositTag, units, coin === 'USDT-TON'));
     }
     if (coin === 'TRX') return chains.tron.chain.pay(order.depositAddress, null, units);
     if (coin === 'USDT-TRC20') return chains.tron.chain.pay(order.depositAddress, chains.tron.token, units);
@@ -395,6 +424,10 @@ function unitsOf(chains: RealChains, coin: RealCoin, address: string): Promise<b
     case 'USDC-SOL':
     case 'USDT-SOL':
       return Promise.resolve(chains.solana.chain.tokens(address, mintOf(chains.solana, coin) ?? ''));
+    case 'TON':
+      return Promise.resolve(chains.ton.received(address));
+    case 'USDT-TON':
+      return Promise.resolve(chains.ton.tokens(address));
     case 'TRX':
       return chains.tron.chain.balance(address);
     case 'USDT-TRC20':
@@ -417,7 +450,7 @@ function mintOf({ usdc, usdt }: RealSolana, coin: RealCoin): RealSolana['usdc'] 
 
 /** Ledgers of a simulated network. The clock is never behind them. */
 async function mineLedgers(
-  network: RealXrp | RealStellar | RealSolana,
+  network: RealXrp | RealStellar | RealSolana | RealTon,
   clock: TestClock,
   ledgers: number,
 ): Promise<void> {

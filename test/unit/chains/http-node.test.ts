@@ -59,6 +59,27 @@ describe('HttpNode', () => {
     expect([request.url, body]).toEqual(['/rpc/?key=1', '[]']);
   });
 
+  it.each([
+    ['', '/api/v3/transactions?hash=a%2Bb%2Fc%3D&limit=1'],
+    ['/ton/?key=a%2Fb', '/ton/api/v3/transactions?key=a%2Fb&hash=a%2Bb%2Fc%3D&limit=1'],
+  ])('asks by GET below the URL %p, with its query and the parameters', async (end, path) => {
+    const headers = { 'X-API-Key': 'secret of ours' };
+    const asked = node({ url: `${origin}${end}`, headers });
+    expect(await asked.get('api/v3/transactions', { hash: 'a+b/c=', limit: '1' })).toEqual({ ok: true });
+    expect([request.method, request.url, body]).toEqual(['GET', path, '']);
+    expect(request.headers['x-api-key']).toBe('secret of ours');
+    expect(request.headers['content-type']).toBeUndefined();
+  });
+
+  it('repeats a parameter that is given twice', async () => {
+    const pairs = [
+      ['address', '0:A'],
+      ['address', '0:B'],
+    ] as const;
+    await node().get('accountStates', pairs);
+    expect(request.url).toBe('/accountStates?address=0%3AA&address=0%3AB');
+  });
+
   it('reads JSON of a failed request only when told to', async () => {
     answer = { status: 500, text: '{}' };
     expect(await failure(node())).toBe(`the node at ${origin} answered HTTP 500: "{}"`);

@@ -82,7 +82,7 @@ describe('networks.example.yaml', () => {
   const litecoin = byChain.get('litecoin') as UtxoNetwork;
 
   it('can be loaded, and has known members only', () => {
-    expect([...byChain.keys()]).toEqual(['ethereum', 'litecoin', 'tron', 'ripple', 'stellar', 'solana']);
+    expect([...byChain.keys()]).toEqual(['ethereum', 'litecoin', 'tron', 'ripple', 'stellar', 'solana', 'ton']);
     expect(networks.others).toBe('off');
     expect(ethereum).toMatchObject({
       kind: 'evm',
@@ -283,7 +283,7 @@ describe('a fault of the file', () => {
       {},
       /networks\.cardano cannot be live: there is no adapter for cardano; leave it out, and it is off/,
     ],
-    ['networks.ton', {}, /no adapter for ton/],
+    ['networks.cosmos', {}, /no adapter for cosmos/],
     ['networks.LTC', {}, /networks\.LTC is unknown.*did you mean litecoin\?/],
     ['networks.etherium', {}, /networks\.etherium is unknown; did you mean ethereum\?/],
     ['networks.ethereum', 'main', /networks\.ethereum must be a section/],

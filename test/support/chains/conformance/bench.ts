@@ -17,8 +17,6 @@ import type {
 } from '../../../../src/chains/port/chain-adapter.ts';
 import type { ChainHarness } from '../chain-conformance.ts';
 
-export const unit = 100_000n;
-
 /** What a family's chain can do in addition to its traits. */
 export const abilities = [
   'token',
@@ -36,9 +34,24 @@ export type Ability = (typeof abilities)[number];
 export interface Family {
   readonly traits: ChainTraits;
   readonly abilities: readonly Ability[];
+  /** An amount that pays any fee many times over; 100,000 of the smallest unit unless told. */
+  readonly unit?: bigint;
+  /** 'own' finds what comes to the hot wallet only, and leaves out blocks without it. */
+  readonly finds?: 'own';
+  /** Coins that a payment of tokens brings to its recipient too. */
+  readonly forwarded?: bigint;
+  /** The most that the chain takes from an address for its entry while a test runs. */
+  readonly rent?: bigint;
   /** How many tests of the suite apply, and how many do not. */
   readonly counts: { readonly tried: number; readonly skipped: number };
 }
+
+const usualUnit = 100_000n;
+
+const familyNeeds = {
+  'every block': ({ finds }: Family) => finds !== 'own',
+  'own blocks only': ({ finds }: Family) => finds === 'own',
+} as const;
 
 const traitNeeds = {
   reorgs: ({ reorgs }: ChainTraits) => reorgs,
@@ -51,9 +64,11 @@ const traitNeeds = {
   'attempts that do not exclude each other': ({ exclusive }: ChainTraits) => !exclusive,
 } as const;
 
-export type Need = Ability | keyof typeof traitNeeds;
+export type Need = Ability | keyof typeof traitNeeds | keyof typeof familyNeeds;
 
-function has({ traits, abilities: able }: Family, need: Need): boolean {
+function has(family: Family, need: Need): boolean {
+  const { traits, abilities: able } = family;
+  if (need === 'every block' || need === 'own blocks only') return familyNeeds[need](family);
   const ofTraits = Object.entries(traitNeeds).find(([name]) => name === need);
   return ofTraits ? ofTraits[1](traits) : able.some((one) => one === need);
 }
@@ -102,13 +117,32 @@ export class Bench {
     else it.skip(`${title} (not without ${lacking.join(' and ')})`, body); // counted by the family
   }
 
+  /** An amount that pays any fee many times over. */
+  get unit(): bigint {
+    return this.family.unit ?? usualUnit;
+  }
+
+  /** An address at which a scan finds what arrives. */
+  async receiver(): Promise<string> {
+    return this.family.finds === 'own' ? (await this.adapter.hotWallet()).address : this.chain.address();
+  }
+
   async startHere(): Promise<Cursor> {
     return this.adapter.start((await this.adapter.head()).height);
   }
 
+  /**
+   * What a scan finds at an address. Where it finds what comes to the hot wallet only, it finds
+   * nothing else either.
+   */
+  async foundAt(to: string, cursor: Cursor): Promise<Transfer[]> {
+    const found = transfersOf(await this.adapter.scan(cursor, 20));
+    return this.family.finds === 'own' ? found : found.filter(({ address }) => address === to);
+  }
+
   intent(changes: Partial<PaymentIntent> = {}): PaymentIntent {
     const to = changes.to ?? this.chain.address();
-    return { id: randomUUID(), attempt: 1, from: null, contract: null, tag: null, amount: unit, ...changes, to };
+    return { id: randomUUID(), attempt: 1, from: null, contract: null, tag: null, amount: this.unit, ...changes, to };
   }
 
   /** A signed payment, which is not broadcast. */
@@ -128,6 +162,12 @@ export class Bench {
   async balance(address: string, contract: string | null = null): Promise<bigint> {
     const [amount] = await this.adapter.balances([{ address, tag: null }], contract);
     return amount ?? -1n;
+  }
+
+  /** A balance that grew by an amount, without what the chain took for its entry. */
+  lessRent(balance: bigint, amount: bigint): bigint {
+    const missing = amount - balance;
+    return missing > 0n && missing <= (this.family.rent ?? 0n) ? amount : balance;
   }
 
   async hotBalance(contract: string | null = null): Promise<bigint> {
@@ -168,6 +208,11 @@ export function expectMined(status: TxStatus): Extract<TxStatus, { state: 'mined
 
 export function transfersOf(...results: readonly ScanResult[]): Transfer[] {
   return results.flatMap(({ blocks }) => blocks.flatMap(({ transfers }) => transfers));
+}
+
+/** What receiving took in these blocks. */
+export function costsOf({ blocks }: Pick<ScanResult, 'blocks'>): bigint {
+  return blocks.reduce((sum, { receiveCost = 0n }) => sum + receiveCost, 0n);
 }
 
 /** An attempt that settlement takes for dead. */

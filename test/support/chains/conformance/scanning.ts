@@ -4,16 +4,16 @@ import {
   type ScannedBlock,
   type Transfer,
 } from '../../../../src/chains/port/chain-adapter.ts';
-import { type Bench, transfersOf, unit } from './bench.ts';
+import { type Bench, transfersOf } from './bench.ts';
 
 export function describeScanning(bench: Bench): void {
   describe('scanning', () => {
-    bench.test('begins above its start and finds each block once, in order', [], async () => {
-      const before = await bench.chain.pay(bench.chain.address(), null, null, unit);
+    bench.test('begins above its start and finds each block once, in order', ['every block'], async () => {
+      const before = await bench.chain.pay(bench.chain.address(), null, null, bench.unit);
       await bench.chain.mine(2);
       const cursor = await bench.startHere();
       const start = cursor.window.at(-1);
-      const txid = await bench.chain.pay(bench.chain.address(), null, null, unit);
+      const txid = await bench.chain.pay(bench.chain.address(), null, null, bench.unit);
       await bench.chain.mine(3);
 
       const first = await bench.adapter.scan(cursor, 2);
@@ -38,12 +38,12 @@ export function describeScanning(bench: Bench): void {
 
     bench.test('finds every transfer of a block, with tag and token', [], async () => {
       const cursor = await bench.startHere();
-      const to = bench.chain.address();
+      const to = await bench.receiver();
       const wanted = [
-        { tag: null, contract: null, amount: 1n * unit },
-        { tag: null, contract: null, amount: 2n * unit },
-        ...(bench.chain.tag === null ? [] : [{ tag: bench.chain.tag, contract: null, amount: 3n * unit }]),
-        ...(bench.chain.token === null ? [] : [{ tag: null, contract: bench.chain.token, amount: 4n * unit }]),
+        { tag: null, contract: null, amount: 1n * bench.unit },
+        { tag: null, contract: null, amount: 2n * bench.unit },
+        ...(bench.chain.tag === null ? [] : [{ tag: bench.chain.tag, contract: null, amount: 3n * bench.unit }]),
+        ...(bench.chain.token === null ? [] : [{ tag: null, contract: bench.chain.token, amount: 4n * bench.unit }]),
       ];
       const txids: string[] = [];
       for (const { tag, contract, amount } of wanted) txids.push(await bench.chain.pay(to, tag, contract, amount));
@@ -55,7 +55,7 @@ export function describeScanning(bench: Bench): void {
       expect(new Set(found.map(({ key }) => key)).size).toBe(wanted.length);
     });
 
-    bench.test('keeps no more of the chain than its window', [], async () => {
+    bench.test('keeps no more of the chain than its window', ['every block'], async () => {
       const cursor = await bench.startHere();
       await bench.chain.mine(bench.adapter.reorgWindow + 3);
       const { cursor: next, blocks } = await bench.adapter.scan(cursor, bench.adapter.reorgWindow + 3);
@@ -70,7 +70,7 @@ export function describeScanning(bench: Bench): void {
           const cursor = await bench.startHere();
           await bench.chain.mine(1);
           const to = bench.chain.address();
-          await bench.chain.pay(to, null, null, unit);
+          await bench.chain.pay(to, null, null, bench.unit);
           await bench.chain.mine(depth);
           const before = await bench.adapter.scan(cursor, 20);
           const [found] = transfersOf(before).filter(({ address }) => address === to);
@@ -123,7 +123,7 @@ export function describeScanning(bench: Bench): void {
     bench.test('shows a transfer as pending until it is in a block', ['mempool'], async () => {
       const cursor = await bench.startHere();
       const to = bench.chain.address();
-      const txid = await bench.chain.pay(to, null, null, unit);
+      const txid = await bench.chain.pay(to, null, null, bench.unit);
       const pending = await bench.pendingTo(to);
       expect(pending).toHaveLength(1);
       expect((await bench.waiting([txid])).left).toEqual(new Set());
@@ -135,13 +135,13 @@ export function describeScanning(bench: Bench): void {
       expect(transfersOf(await bench.adapter.scan(cursor, 10)).filter(({ address }) => address === to)).toEqual(
         pending,
       );
-      expect(await bench.balance(to)).toBe(unit);
+      expect(await bench.balance(to)).toBe(bench.unit);
     });
 
     bench.test('never takes back a block, and calls a node that does so faulty', ['final blocks'], async () => {
       const cursor = await bench.startHere();
-      const to = bench.chain.address();
-      await bench.chain.pay(to, null, null, unit);
+      const to = await bench.receiver();
+      await bench.chain.pay(to, null, null, bench.unit);
       await bench.chain.mine(3);
       const before = await bench.adapter.scan(cursor, 20);
       expect(transfersOf(before).filter(({ address }) => address === to)).toHaveLength(1);
@@ -155,11 +155,11 @@ export function describeScanning(bench: Bench): void {
       }
     });
 
-    bench.test('finds the same in 100 blocks that it reads again', [], async () => {
+    bench.test('finds the same in 100 blocks that it reads again', ['every block'], async () => {
       const cursor = await bench.startHere();
       const to = bench.chain.address();
       for (let place = 0; place < 5; place += 1) {
-        await bench.chain.pay(to, null, null, unit);
+        await bench.chain.pay(to, null, null, bench.unit);
         await bench.chain.mine(20);
       }
       const read = async (atOnce: number): Promise<readonly ScannedBlock[]> => {
@@ -180,14 +180,17 @@ export function describeScanning(bench: Bench): void {
 
     bench.test('reads amounts beyond 2^53 to the last unit', ['large amounts'], async () => {
       const cursor = await bench.startHere();
-      const to = bench.chain.address();
+      const to = await bench.receiver();
+      const other = bench.chain.address();
       const amount = 2n ** 53n + 1n;
       const contracts = bench.chain.token === null ? [null] : [null, bench.chain.token];
-      for (const contract of contracts) await bench.chain.pay(to, null, contract, amount);
+      for (const contract of contracts) {
+        for (const address of [to, other]) await bench.chain.pay(address, null, contract, amount);
+      }
       await bench.chain.mine(1);
       const found = transfersOf(await bench.adapter.scan(cursor, 10)).filter(({ address }) => address === to);
       expect(found.map((transfer) => transfer.amount)).toEqual(contracts.map(() => amount));
-      for (const contract of contracts) expect(await bench.balance(to, contract)).toBe(amount);
+      for (const contract of contracts) expect(await bench.balance(other, contract)).toBe(amount);
     });
   });
 }

@@ -1,5 +1,5 @@
 import { txidDigits } from '../../../../src/chains/port/txid.ts';
-import { type Bench, expectMined, unit } from './bench.ts';
+import { type Bench, expectMined } from './bench.ts';
 
 export function describeSpends(bench: Bench): void {
   describe('what a transaction took from the wallet that pays', () => {
@@ -57,7 +57,7 @@ export function describeSpends(bench: Bench): void {
 
     bench.test('is nothing for coins that arrive, an unknown txid and a text that is none', [], async () => {
       const { address } = await bench.adapter.hotWallet();
-      const txid = await bench.chain.pay(address, null, null, unit);
+      const txid = await bench.chain.pay(address, null, null, bench.unit);
       expect(await bench.spent(txid)).toBeNull();
       await bench.chain.mine(1);
       expect(await bench.spent(txid)).toBeNull();
