@@ -54,7 +54,7 @@ withRealChains(() => {
     late: ['USDC-XLM', 500],
     world: () => gateway.chains.stellar,
     losesPayments: { send: { status: 'PENDING', reaches: false } },
-    expiresAfter: 62,
+    expire: () => gateway.mine('stellar', 62),
     keepsReservation: true,
     faults: [
       ['throttles', { transport: 429 }],

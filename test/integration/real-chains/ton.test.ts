@@ -1,9 +1,13 @@
 import { addressOf } from '../../../src/chains/ton/ton-highload.ts';
+import type { TonFaults } from '../../support/chains/ton-node/faults.ts';
+import { rawOf } from '../../support/chains/ton-node/names.ts';
 import { paidOrders } from '../../support/gateway/paid-orders.ts';
 import { type RealGateway, startRealGateway, withRealChains } from '../../support/gateway/real-gateway.ts';
+import { sharedAddressCases } from '../../support/gateway/shared-address-cases.ts';
 
 let gateway: RealGateway;
 const ton = 1_000_000_000n;
+const inBase64 = (hash: string): string => Buffer.from(hash, 'hex').toString('base64');
 
 withRealChains(() => {
   beforeAll(async () => {
@@ -18,84 +22,77 @@ withRealChains(() => {
   });
 
   const chain = () => gateway.chains.ton.chain;
-  const { status, expectPaid, exchanges } = paidOrders(() => gateway);
+  const { status, expectPaid } = paidOrders(() => gateway);
 
-  describe('an order on TON', () => {
-    it('shares one address with all others, with a comment each', async () => {
-      const [order, other] = [await gateway.order('TON', 'LTC', 100), await gateway.order('TON', 'LTC', 100)];
-      expect(order.depositAddress).toBe(gateway.hot.ton);
-      expect(other.depositAddress).toBe(order.depositAddress);
-      expect(other.depositTag).not.toBe(order.depositTag);
-      await gateway.pay(order);
-      await gateway.tick();
-      expect(await status(order)).toBe('waiting_deposit');
-      await gateway.mine('ton');
-      await gateway.settle(order);
-      await expectPaid(order);
-      expect(await status(other)).toBe('waiting_deposit');
-    });
-
-    it.each([
+  sharedAddressCases<TonFaults>({
+    gateway: () => gateway,
+    chain: 'ton',
+    coin: 'TON',
+    amount: 100,
+    pairs: [
       ['LTC', 'TON', 2],
       ['ETH', 'USDT-TON', 0.1],
       ['USDT-TON', 'ETH', 500],
       ['TON', 'USDT-TON', 300],
       ['USDT-TON', 'TON', 500],
-    ] as const)('exchanges %s for %s', async (from, to, amount) => {
-      await exchanges(from, to, amount);
-    });
-
-    it('that is underpaid is exchanged for less, and one after the window is refunded', async () => {
-      const order = await gateway.order('TON', 'LTC', 200);
-      await gateway.confirm(order, { amount: '100' });
-      await gateway.settle(order);
-      await expectPaid(order);
-      const late = await gateway.order('USDT-TON', 'LTC', 500);
-      await gateway.wait(1_801);
-      await gateway.mine('ton');
-      await gateway.tick();
-      expect(await status(late)).toBe('expired');
-      await gateway.confirm(late);
-      await gateway.settle(late);
-      expect(await status(late)).toBe('refunded');
-    });
-
-    it('pays a recipient with a comment', async () => {
-      const order = await gateway.order('LTC', 'TON', 2, { recipient_address_tag: 'shop 77' });
-      await gateway.confirm(order);
-      await gateway.settle(order);
-      await expectPaid(order);
-      const received = chain()
+    ],
+    late: ['USDT-TON', 500],
+    world: () => ({
+      nodes: gateway.chains.ton.nodes,
+      heal: () => gateway.chains.ton.heal(),
+      chain: {
+        hold: (txid) => chain().hold(inBase64(txid)),
+        release: (txid) => chain().release(inBase64(txid)),
+      },
+    }),
+    losesPayments: { send: { reaches: false } },
+    // The contract takes a payment for an hour.
+    expire: async () => {
+      await gateway.wait(3_700);
+      await gateway.mine('ton', 3);
+    },
+    txidOf: (sent) => {
+      const found = chain()
         .blocks.flatMap(({ executed }) => executed)
-        .findLast(({ account }) => account === addressOf(order.recipient).toRawString().toUpperCase());
-      expect(received?.tx.inMessage?.body.beginParse().skip(32).loadStringTail()).toBe('shop 77');
-    });
+        .find(
+          ({ externalHash, account }) =>
+            externalHash === inBase64(sent) && account === rawOf(addressOf(gateway.hot.ton)),
+        );
+      return Buffer.from(found?.hash ?? '', 'base64').toString('hex');
+    },
+    keepsReservation: false,
+    faults: [
+      ['throttles', { transport: 429 }],
+      ['refuses all questions', { error: 500 }],
+      ['cuts its answers off', { transport: 'half' }],
+      ['is behind', { lag: 6 }],
+      ['lists transactions later than blocks', { behind: 3 }],
+      ['leaves transactions out', { lacks: ({ seqno }) => seqno % 2 === 0 }],
+      ['tells other blocks than its peer', { fork: true }],
+      ['gives amounts beyond all coins', { numbers: 'huge' }],
+      ['gives odd texts', { texts: 'odd' }],
+    ],
+  });
 
-    it('whose recipient refuses tokens ends with the fee booked, and nothing paid', async () => {
-      const { jetton } = gateway.chains.ton;
-      const order = await gateway.order('LTC', 'USDT-TON', 2);
-      jetton.refuse(addressOf(order.recipient));
-      await gateway.confirm(order);
-      await gateway.settle(order);
-      expect(await status(order)).toBe('failed');
-      expect(jetton.balance(addressOf(order.recipient))).toBe(0n);
-    });
+  it('an order pays a recipient with a comment', async () => {
+    const order = await gateway.order('LTC', 'TON', 2, { recipient_address_tag: 'shop 77' });
+    await gateway.confirm(order);
+    await gateway.settle(order);
+    await expectPaid(order);
+    const received = chain()
+      .blocks.flatMap(({ executed }) => executed)
+      .findLast(({ account }) => account === addressOf(order.recipient).toRawString().toUpperCase());
+    expect(received?.tx.inMessage?.body.beginParse().skip(32).loadStringTail()).toBe('shop 77');
+  });
 
-    it('is paid once although the servers lose its payment first', async () => {
-      const order = await gateway.order('LTC', 'TON', 2);
-      for (const node of gateway.chains.ton.nodes) node.faults = { send: { reaches: false } };
-      await gateway.confirm(order);
-      for (let round = 0; round < 5; round += 1) {
-        await gateway.mine('litecoin');
-        await gateway.mine('ton', 2);
-        await gateway.wait(5);
-      }
-      expect(gateway.chains.ton.received(order.recipient)).toBe(0n);
-      gateway.chains.ton.heal();
-      await gateway.wait(60);
-      await gateway.settle(order);
-      await expectPaid(order);
-    });
+  it('an order whose recipient refuses tokens ends with the fee booked, and nothing paid', async () => {
+    const { jetton } = gateway.chains.ton;
+    const order = await gateway.order('LTC', 'USDT-TON', 2);
+    jetton.refuse(addressOf(order.recipient));
+    await gateway.confirm(order);
+    await gateway.settle(order);
+    expect(await status(order)).toBe('failed');
+    expect(jetton.balance(addressOf(order.recipient))).toBe(0n);
   });
 
   it('coins without a known comment, and forged news of tokens, belong to no order', async () => {

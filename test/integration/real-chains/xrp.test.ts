@@ -55,7 +55,7 @@ withRealChains(() => {
     late: ['XRP', 500],
     world: () => gateway.chains.xrp,
     losesPayments: { submit: { result: 'tesSUCCESS', reaches: false } },
-    expiresAfter: 76,
+    expire: () => gateway.mine('ripple', 76),
     keepsReservation: true,
     faults: [
       ['throttles', { transport: 429 }],
