@@ -63,6 +63,15 @@ describe('a server of the simulated TON', () => {
     expect(transaction).toMatchObject({ now: 1_800_086_400, mc_block_seqno: 70_000_001 });
   });
 
+  it('makes blocks by itself when told, with the time of a clock', async () => {
+    const user = chain.user();
+    const now = new Date(startTime + 5_000);
+    chain.auto(1, { now: () => now });
+    while (chain.head.seqno < 70_000_003) await new Promise((resolve) => setTimeout(resolve, 1));
+    expect(chain.at(70_000_001)?.timeMs).toBe(now.getTime());
+    expect(await historyOf(node, user.raw)).toMatchObject([{ mc_block_seqno: 70_000_001 }]);
+  });
+
   it('lists the transactions of an account between logical times, in either order, in parts', async () => {
     const user = chain.newUser();
     for (const amount of [1n, 2n, 3n, 4n]) {
