@@ -51,7 +51,7 @@ export async function tonFacts(
   return chainName(network);
 }
 
-/** Why a contract is no jetton that is understood here, as the end of a sentence; null when it is. */
+/** Why a contract is no jetton that is known here, as the end of a sentence; null for one. */
 async function jettonFault(node: TonNode, contract: string): Promise<string | null> {
   // Any owner serves. The wallet's own address is not known before the signer is there.
   const address = await node.jettonWallet(contract, contract);
