@@ -134,9 +134,9 @@ async function receivedIn(reading: TonReading, transactions: readonly TonTransac
 }
 
 /**
- * Whether a message to the wallet brought back what a payment of ours did not use: it bounced, or
- * it comes from a transaction to which our own jetton wallet passed jettons. It does so by our order
- * only. What it sends itself is the rest of a stranger's transfer.
+ * Whether a message to the wallet brought back what a payment of ours did not use. It bounced, or
+ * it comes from a transaction to which our own jetton wallet passed jettons, as it does by our
+ * order only. What that one sends itself is the rest of a stranger's transfer.
  */
 export async function isReturn(
   { node, accounts }: Omit<TonReading, 'startHeight'>,

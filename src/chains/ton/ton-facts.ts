@@ -2,6 +2,7 @@ import type { ChainCoin } from '../networks/network-config.ts';
 import type { NodeNotes } from '../nodes/node-notes.ts';
 import { ageSec, stallProblems } from '../nodes/stalled.ts';
 import type { NodeReport } from '../port/chain-adapter.ts';
+import { jettonCodeOf } from './ton-jetton.ts';
 import type { OwnJettons } from './ton-jettons.ts';
 import type { TonNode } from './ton-node.ts';
 import type { TonNetwork } from './ton-section.ts';
@@ -41,15 +42,23 @@ export async function tonFacts(
       faults.push('has no block start_height: its blocks begin later');
   });
   for (const [coin, contract] of network.tokens) {
-    if (!coins.some((each) => each.coin === coin)) continue;
-    await patiently(async () => {
-      // Any address serves: only whether the contract answers counts.
-      if ((await node.jettonWallet(contract, contract)) === null) {
-        faults.push(`has no jetton at tokens.${coin}, ${contract}`);
-      }
-    });
+    const fault = async (): Promise<void> => {
+      const found = await jettonFault(node, contract);
+      if (found !== null) faults.push(`${found} at tokens.${coin}, ${contract}`);
+    };
+    if (coins.some((each) => each.coin === coin)) await patiently(fault);
   }
   return chainName(network);
+}
+
+/** Why a contract is no jetton that is known here, as the end of a sentence; null for one. */
+async function jettonFault(node: TonNode, contract: string): Promise<string | null> {
+  // Any owner serves. The wallet's own address is not known before the signer is there.
+  const address = await node.jettonWallet(contract, contract);
+  const code = await node.jettonCode(contract);
+  if (address === null || code === null) return 'has no jetton';
+  const isKnown = jettonCodeOf(address, contract, contract, code) !== null;
+  return isKnown ? null : 'has a jetton whose wallets are made in a way that is not known here,';
 }
 
 /** What a report is about, besides its index. */

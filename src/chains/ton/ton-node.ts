@@ -116,6 +116,12 @@ export class TonNode {
     }
   }
 
+  /** The code of which a jetton makes its wallets; null when the contract tells none. */
+  async jettonCode(master: string): Promise<Cell | null> {
+    const code = (await this.call(master, 'get_jetton_data', []))?.[4];
+    return code === undefined || typeof code === 'bigint' ? null : code;
+  }
+
   /** What a jetton's wallet holds; 0 when it is not deployed. */
   async jettonBalance(wallet: string): Promise<bigint> {
     const answer = await this.call(wallet, 'get_wallet_data', []);

@@ -95,6 +95,16 @@ withRealChains(() => {
     expect(jetton.balance(addressOf(order.recipient))).toBe(0n);
   });
 
+  it('has made each payment with a query id of its own', async () => {
+    const rows = await gateway.query<{ reserves: string[] }>(
+      `select reserves from payment_attempt where chain = 'ton' and signed_at is not null order by prepared_at`,
+    );
+    const ids = rows.flatMap(({ reserves }) => reserves);
+    expect(ids.length).toBeGreaterThan(5);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.map((id) => Number(id.replace('query:', '')))).toEqual(ids.map((_id, index) => index));
+  });
+
   it('coins without a known comment, and forged news of tokens, belong to no order', async () => {
     const since = chain().head.seqno;
     const order = await gateway.order('USDT-TON', 'LTC', 500);
