@@ -1,7 +1,7 @@
 import { paidOrders } from './paid-orders.ts';
 import type { AnyChain, RealCoin, RealGateway, RealOrder } from './real-gateway.ts';
 
-/** A chain whose deposits share one address, as the cases that all such chains have in common need it. */
+/** A chain whose deposits share one address, as the cases below need it. */
 interface SharedAddressChain<Faults extends object> {
   readonly gateway: () => RealGateway;
   readonly chain: AnyChain;
