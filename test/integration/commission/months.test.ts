@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { createLog } from '../../../src/base/log.ts';
 import { Big } from '../../../src/base/money.ts';
 import { addressExample } from '../../../src/chains/addresses/address.ts';
 import { book, line, minus } from '../../../src/ledger/ledger.ts';
@@ -6,6 +7,7 @@ import { CommissionConversions } from '../../../src/settlement/commission/commis
 import { CommissionEntries } from '../../../src/settlement/commission/commission-entries.ts';
 import { CommissionPayments } from '../../../src/settlement/commission/commission-payments.ts';
 import { TestClock } from '../../support/gateway/clock.ts';
+import { LogSink } from '../../support/gateway/log-sink.ts';
 import { type SettledGateway, startSettledGateway } from '../../support/gateway/settled-gateway.ts';
 
 // The months of partners: what is added to them, when they close, and that they never change.
@@ -194,7 +196,9 @@ it('two workers that decide at once decide one payment of a month', async () => 
   await gateway.settlement.commission.run();
   await address();
   const { orm, catalogue } = gateway.app;
-  const decide = () => new CommissionPayments({ log: gateway.app.log, orm, clock: gateway.clock, catalogue }).decide();
+  const faults = new LogSink();
+  const log = createLog('error', faults);
+  const decide = () => new CommissionPayments({ log, orm, clock: gateway.clock, catalogue }).decide();
   const waiting = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
   let deciding: Promise<number[]> | undefined;
   await orm.em.fork().transactional(async (em) => {
@@ -203,6 +207,8 @@ it('two workers that decide at once decide one payment of a month', async () => 
     while ((await gateway.query(waiting)).length < 2);
   });
   expect((await deciding)?.toSorted()).toEqual([0, 1]);
+  // The second one sees the payment, and the database need not refuse another one.
+  expect(faults.lines()).toEqual([]);
   expect(await gateway.query(`select state from payment where kind = 'commission'`)).toEqual([{ state: 'ready' }]);
 });
 
