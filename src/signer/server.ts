@@ -251,6 +251,12 @@ async function route(signer: Signer & DepositKeys & TellsLimits, { method, path,
     }
     case 'GET /hot-wallet':
       return { address: await signer.hotWallet(parameter('chain')) };
+    case 'GET /view-key':
+      return { viewKey: (await signer.viewKey?.(parameter('chain'))) ?? null };
+    case 'POST /key-images': {
+      const asked = new Members('the body', parseJson(body.toString('utf8')));
+      return { found: (await signer.keyImages?.(asked.text('chain'), asked.text('outputs'))) ?? null };
+    }
     case 'GET /channels':
       return { addresses: await signer.channels(parameter('chain')) };
     case 'GET /limits':

@@ -9,7 +9,7 @@ import { encodeSolana } from '../chains/addresses/solana.ts';
 import { encodeTezos } from '../chains/addresses/tezos.ts';
 import { type AddressFamily, type DepositMode, type Network, networkById } from '../chains/networks/networks.ts';
 import type { SigningKey, SigningKeys } from '../chains/port/transaction-signer.ts';
-import { type MoneroKeys, moneroKeys, moneroSubaddress } from './monero-keys.ts';
+import { type MoneroKeys, moneroKeys, moneroSubaddress } from '../chains/monero/monero-keys.ts';
 import { bip39Seed } from './phrase.ts';
 import { cosmosAddress, stellarAddress } from './pool-addresses.ts';
 import { deriveSlip10, slip10Key } from './slip10.ts';

@@ -1,7 +1,7 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { encodeMonero } from '../chains/addresses/monero.ts';
+import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { encodeMonero } from '../addresses/monero.ts';
 
 /** The private keys of one Monero wallet, as scalars. */
 export interface MoneroKeys {
@@ -55,4 +55,15 @@ export function moneroSubaddress({ spend, view }: MoneroKeys, account: number, i
   const offset = hashToScalar(concatBytes(subaddressPrefix, toLittleEndian(view), place));
   const spendPoint = Point.BASE.multiply(spend).add(Point.BASE.multiply(offset));
   return encodeMonero(42, spendPoint.toBytes(), spendPoint.multiply(view).toBytes());
+}
+
+/** The primary address of the wallet. */
+export function moneroAddress({ spend, view }: MoneroKeys): string {
+  const { BASE } = Point;
+  return encodeMonero(18, BASE.multiply(spend).toBytes(), BASE.multiply(view).toBytes());
+}
+
+/** A private key as wallets read it. */
+export function moneroKeyText(key: bigint): string {
+  return bytesToHex(toLittleEndian(key));
 }
