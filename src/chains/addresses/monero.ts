@@ -56,7 +56,7 @@ export interface MoneroParts {
 
 /** Null for a text that is no address of the public network. */
 export function moneroParts(text: string): MoneroParts | null {
-  if ('problem' in moneroCodec.decode(text)) return null;
+  if (!moneroCodec.decode(text).ok) return null;
   const bytes = base58xmr.decode(text);
   const paymentId = bytes.length > 69 ? bytesToHex(bytes.subarray(65, -4)) : null;
   return { keys: bytesToHex(bytes.subarray(1, 65)), paymentId };

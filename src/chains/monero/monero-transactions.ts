@@ -144,11 +144,8 @@ export function paymentFaults({ intent, tx, described, hotWallet }: Described): 
   if (one === undefined || described.length > 1) return ['the payload is not one transaction'];
   const to = moneroParts(intent.to);
   const home = moneroParts(hotWallet);
-  const paid = one.recipients.map(({ address, amount }) => ({ parts: moneroParts(address), amount }));
-  // A wallet shows its own address with the payment id of the transaction.
-  const isHome = (parts: (typeof paid)[number]['parts']): boolean => parts !== null && parts.keys === home?.keys;
-  const isTo = (parts: (typeof paid)[number]['parts']): boolean => parts !== null && parts.keys === to?.keys;
-  const others = paid.filter(({ parts }) => !isHome(parts));
+  // With a payment id, the wallet shows its own address as an integrated one too.
+  const others = one.recipients.filter(({ address }) => moneroParts(address)?.keys !== home?.keys);
   const images = tx.reserves.map(keyImageOf);
   return faultsOf([
     ['the contract of the payment is of no token of the chain', intent.contract === null],
@@ -156,7 +153,7 @@ export function paymentFaults({ intent, tx, described, hotWallet }: Described): 
     ['nothing is swept on the chain', intent.from === null],
     ['the recipient (to) of the payment is not an address of the chain', to !== null],
     ['the recipient (to) of the payment is the hot wallet', to?.keys !== home?.keys],
-    ['the transaction pays an address other than the recipient and the hot wallet', others.every((each) => isTo(each.parts))],
+    ['the transaction pays an address other than the recipient and the hot wallet', others.every(({ address }) => address === intent.to)],
     [
       'the transaction does not pay the amount to the recipient (to) of the payment',
       others.length === 1 && others[0]?.amount === intent.amount,

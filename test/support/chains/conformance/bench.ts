@@ -47,6 +47,7 @@ const traitNeeds = {
   conflict: ({ death }: ChainTraits) => death.conflict,
   expiry: ({ death }: ChainTraits) => death.expiry !== 'none',
   exclusion: ({ exclusive }: ChainTraits) => exclusive,
+  'balances of addresses': ({ deposits, paysFromDeposits }: ChainTraits) => deposits === 'shared' || !paysFromDeposits,
   'payment from deposits': ({ paysFromDeposits }: ChainTraits) => paysFromDeposits,
   'attempts that do not exclude each other': ({ exclusive }: ChainTraits) => !exclusive,
 } as const;
@@ -125,7 +126,20 @@ export class Bench {
     return tx;
   }
 
+  /** An unused address that a scan sees. */
+  ours(): string {
+    return this.chain.ownAddress?.() ?? this.chain.address();
+  }
+
+  /** Whether a scan sees what comes to addresses of others. */
+  get seesAll(): boolean {
+    return this.chain.ownAddress === undefined;
+  }
+
   async balance(address: string, contract: string | null = null): Promise<bigint> {
+    if (this.chain.received && address !== (await this.adapter.hotWallet()).address) {
+      return this.chain.received(address);
+    }
     const [amount] = await this.adapter.balances([{ address, tag: null }], contract);
     return amount ?? -1n;
   }

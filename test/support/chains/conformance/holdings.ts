@@ -82,7 +82,7 @@ export function describeHoldings(bench: Bench): void {
     expect((await bench.adapter.start(block.height)).window).toEqual([block]);
   });
 
-  bench.test('tells balances in the order asked, of whole addresses and of tags', [], async () => {
+  bench.test('tells balances in the order asked, of whole addresses and of tags', ['balances of addresses'], async () => {
     const [rich, poor] = [bench.chain.address(), bench.chain.address()];
     await bench.chain.pay(rich, null, null, 2n * unit);
     await bench.chain.pay(rich, null, null, 3n * unit);

@@ -24,7 +24,7 @@ export function describePaying(bench: Bench): void {
       expect(await bench.balance(payment.to)).toBe(payment.amount);
       expect(await bench.hotBalance()).toBe(hot - payment.amount - last.fee);
       const found = transfersOf(await bench.adapter.scan(cursor, 20)).filter(({ address }) => address === payment.to);
-      expect(found).toEqual([expect.objectContaining({ txid: tx.txid, tag: bench.chain.tag, amount: payment.amount })]);
+      if (bench.seesAll) expect(found).toEqual([expect.objectContaining({ txid: tx.txid, tag: bench.chain.tag, amount: payment.amount })]);
     });
 
     bench.test('pays in tokens and takes the fee in the own coin', ['token'], async () => {
@@ -62,7 +62,7 @@ export function describePaying(bench: Bench): void {
       expect(expectMined(await bench.adapter.status(tx)).final).toBe(true);
       expect(await bench.balance(payment.to)).toBe(payment.amount);
       const found = transfersOf(await bench.adapter.scan(cursor, 20)).filter(({ address }) => address === payment.to);
-      expect(found).toHaveLength(1);
+      expect(found).toHaveLength(bench.seesAll ? 1 : 0);
     });
 
     bench.test('pays amounts beyond 2^53 to the last unit', ['large amounts'], async () => {

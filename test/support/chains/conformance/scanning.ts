@@ -9,11 +9,11 @@ import { type Bench, transfersOf, unit } from './bench.ts';
 export function describeScanning(bench: Bench): void {
   describe('scanning', () => {
     bench.test('begins above its start and finds each block once, in order', [], async () => {
-      const before = await bench.chain.pay(bench.chain.address(), null, null, unit);
+      const before = await bench.chain.pay(bench.ours(), null, null, unit);
       await bench.chain.mine(2);
       const cursor = await bench.startHere();
       const start = cursor.window.at(-1);
-      const txid = await bench.chain.pay(bench.chain.address(), null, null, unit);
+      const txid = await bench.chain.pay(bench.ours(), null, null, unit);
       await bench.chain.mine(3);
 
       const first = await bench.adapter.scan(cursor, 2);
@@ -38,7 +38,7 @@ export function describeScanning(bench: Bench): void {
 
     bench.test('finds every transfer of a block, with tag and token', [], async () => {
       const cursor = await bench.startHere();
-      const to = bench.chain.address();
+      const to = bench.ours();
       const wanted = [
         { tag: null, contract: null, amount: 1n * unit },
         { tag: null, contract: null, amount: 2n * unit },
@@ -69,7 +69,7 @@ export function describeScanning(bench: Bench): void {
         async () => {
           const cursor = await bench.startHere();
           await bench.chain.mine(1);
-          const to = bench.chain.address();
+          const to = bench.ours();
           await bench.chain.pay(to, null, null, unit);
           await bench.chain.mine(depth);
           const before = await bench.adapter.scan(cursor, 20);
@@ -122,7 +122,7 @@ export function describeScanning(bench: Bench): void {
 
     bench.test('shows a transfer as pending until it is in a block', ['mempool'], async () => {
       const cursor = await bench.startHere();
-      const to = bench.chain.address();
+      const to = bench.ours();
       const txid = await bench.chain.pay(to, null, null, unit);
       const pending = await bench.pendingTo(to);
       expect(pending).toHaveLength(1);
@@ -140,7 +140,7 @@ export function describeScanning(bench: Bench): void {
 
     bench.test('never takes back a block, and calls a node that does so faulty', ['final blocks'], async () => {
       const cursor = await bench.startHere();
-      const to = bench.chain.address();
+      const to = bench.ours();
       await bench.chain.pay(to, null, null, unit);
       await bench.chain.mine(3);
       const before = await bench.adapter.scan(cursor, 20);
@@ -157,7 +157,7 @@ export function describeScanning(bench: Bench): void {
 
     bench.test('finds the same in 100 blocks that it reads again', [], async () => {
       const cursor = await bench.startHere();
-      const to = bench.chain.address();
+      const to = bench.ours();
       for (let place = 0; place < 5; place += 1) {
         await bench.chain.pay(to, null, null, unit);
         await bench.chain.mine(20);
@@ -180,7 +180,7 @@ export function describeScanning(bench: Bench): void {
 
     bench.test('reads amounts beyond 2^53 to the last unit', ['large amounts'], async () => {
       const cursor = await bench.startHere();
-      const to = bench.chain.address();
+      const to = bench.ours();
       const amount = 2n ** 53n + 1n;
       const contracts = bench.chain.token === null ? [null] : [null, bench.chain.token];
       for (const contract of contracts) await bench.chain.pay(to, null, contract, amount);
