@@ -31,6 +31,7 @@ import { chainProblems } from './monero-facts.ts';
 import { MoneroPreparation } from './monero-preparation.ts';
 import type { MoneroNetwork } from './monero-section.ts';
 import { MoneroSource } from './monero-source.ts';
+import { moneroSpend } from './monero-spend.ts';
 import { moneroStatus } from './monero-status.ts';
 import { moneroTraits } from './monero-traits.ts';
 import { type MinedTransfer, minedTransfers, waitingTransfers } from './monero-transfers.ts';
@@ -158,19 +159,12 @@ export class MoneroAdapter implements ChainAdapter {
     return this.#inTurn((daemon) => moneroStatus({ daemon, wallet: this.#wallet, finalityDepth }, tx));
   }
 
-  /** Null while it waits for a block: the wallet then knows what it spends, and not what comes back. */
+  /** While it waits, null for a process without a signer, and with inputs of others. */
   async spent(txid: string): Promise<HotSpend | null> {
     const digits = txidDigits(txid);
     if (digits === null) return null;
-    return this.#inTurn(async (node) => {
-      const readTo = await this.#watch.read();
-      const spend = (await this.#wallet.spends()).find((one) => one.txid === digits);
-      const known = spend === undefined ? undefined : (await node.transactions([digits])).get(digits);
-      if (spend === undefined || known === undefined || known.height === null) return null;
-      const { amount, fee } = spend;
-      const final = readTo - known.height + 1 >= this.finalityDepth;
-      return { amounts: amount > 0n ? [{ contract: null, amount }] : [], fee, height: known.height, final };
-    });
+    const parts = { wallet: this.#wallet, watch: this.#watch, hotWallet: this.#hotWallet };
+    return this.#inTurn((daemon) => moneroSpend({ ...parts, daemon, finalityDepth: this.finalityDepth }, digits));
   }
 
   check(): Promise<readonly NodeReport[]> {

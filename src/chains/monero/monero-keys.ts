@@ -12,16 +12,16 @@ export interface MoneroKeys {
 const { Point } = ed25519;
 const subaddressPrefix = utf8ToBytes('SubAddr\0');
 
-function fromLittleEndian(bytes: Uint8Array): bigint {
+export function fromLittleEndian(bytes: Uint8Array): bigint {
   return bytes.reduceRight((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
 }
 
-function toLittleEndian(value: bigint): Uint8Array {
+export function toLittleEndian(value: bigint): Uint8Array {
   return Uint8Array.from({ length: 32 }, (_, at) => Number((value >> BigInt(8 * at)) & 0xffn));
 }
 
 /** Hashes bytes to a scalar of the curve. */
-function hashToScalar(bytes: Uint8Array): bigint {
+export function hashToScalar(bytes: Uint8Array): bigint {
   const scalar = fromLittleEndian(keccak_256(bytes)) % Point.Fn.ORDER;
   if (scalar === 0n) throw new Error('a hash is zero as a scalar, which cannot happen by chance');
   return scalar;

@@ -1,6 +1,6 @@
 import { ChainError, type SignedTx, type TxStatus } from '../port/chain-adapter.ts';
 import type { MoneroDaemon } from './monero-daemon.ts';
-import { MalformedTx, type MoneroTx, parseMoneroTx } from './monero-tx.ts';
+import { type MoneroTx, parsedOrNull, parseMoneroTx } from './monero-tx.ts';
 import type { MoneroWallet } from './monero-wallet.ts';
 
 interface StatusParts {
@@ -55,20 +55,10 @@ async function rivalHeight({ daemon, wallet }: StatusParts, { txid, keyImages }:
       throw new ChainError('unsound_answer', 'a node does not know a payment that is in a block');
     }
     for (const known of (await daemon.transactions(txids)).values()) {
-      const rival = parsed(known.raw);
+      const rival = parsedOrNull(known.raw);
       const isProven = rival?.txid === known.txid && rival.keyImages.some((image) => keyImages.includes(image));
       if (isProven && known.height !== null) return known.height;
     }
   }
   return null;
-}
-
-/** Null for a form that this version does not know, which no payment of ours has. */
-function parsed(raw: string): MoneroTx | null {
-  try {
-    return parseMoneroTx(raw);
-  } catch (error) {
-    if (error instanceof MalformedTx) return null;
-    throw error;
-  }
 }

@@ -179,7 +179,7 @@ export function signedFaults(signed: MoneroTx, tx: PreparedTx, described: readon
     ['the reserves are not the key images of the transaction', isSame],
     ['the fee of the signed transaction is not the one stated', signed.fee === tx.fee],
     ['the signed transaction is locked', signed.unlockTime === 0n],
-    ['the signed transaction has too few outputs', signed.outputs >= (described[0]?.recipients.length ?? 0)],
+    ['the signed transaction has too few outputs', signed.paid.length >= (described[0]?.recipients.length ?? 0)],
   ]);
 }
 

@@ -7,9 +7,18 @@ export interface MoneroTx {
   readonly unlockTime: bigint;
   /** Of the outputs that it spends, in its order. */
   readonly keyImages: readonly string[];
-  readonly outputs: number;
+  readonly paid: readonly PaidOutput[];
+  /** The public key with which recipients find their outputs, in hex; null without one. */
+  readonly publicKey: string | null;
   /** In the smallest unit. */
   readonly fee: bigint;
+}
+
+/** An output, as everyone sees it. */
+export interface PaidOutput {
+  readonly key: string;
+  /** 8 bytes that only its recipient reads. */
+  readonly sealedAmount: string;
 }
 
 /** The text is no transaction of a form that this version knows. */
@@ -43,20 +52,39 @@ export function parseMoneroTx(raw: string): MoneroTx {
     reader.list(() => reader.number());
     return bytesToHex(reader.bytes(32));
   });
-  const outputs = reader.list(() => {
+  const keys = reader.list(() => {
     if (reader.number() !== 0n) throw new MalformedTx('an output shows its amount');
     const kind = reader.byte();
     if (kind !== toKey && kind !== toTaggedKey) throw new MalformedTx('an output is of an unknown kind');
-    reader.bytes(kind === toTaggedKey ? 33 : 32);
-  }).length;
-  reader.bytes(reader.count());
+    return bytesToHex(reader.bytes(kind === toTaggedKey ? 33 : 32).subarray(0, 32));
+  });
+  const publicKey = publicKeyOf(reader.bytes(reader.count()));
   const prefix = reader.taken();
   if (!knownSignatures.has(reader.byte())) throw new MalformedTx('the signatures are of an unknown kind');
   const fee = reader.number();
-  reader.bytes((8 + 32) * outputs);
+  const paid = keys.map((key) => ({ key, sealedAmount: bytesToHex(reader.bytes(8)) }));
+  reader.bytes(32 * keys.length);
   const base = reader.taken();
   const hashes = [prefix, base, reader.rest()].map((part) => keccak_256(part));
-  return { txid: bytesToHex(keccak_256(concatBytes(...hashes))), unlockTime, keyImages, outputs, fee };
+  return { txid: bytesToHex(keccak_256(concatBytes(...hashes))), unlockTime, keyImages, paid, publicKey, fee };
+}
+
+/** Null for a form that this version does not know, which no payment of ours has. */
+export function parsedOrNull(raw: string): MoneroTx | null {
+  try {
+    return parseMoneroTx(raw);
+  } catch (error) {
+    if (error instanceof MalformedTx) return null;
+    throw error;
+  }
+}
+
+/**
+ * The public key of a transaction, from the bytes that its sender may fill. It comes first, as
+ * wallets write it, or is not looked for.
+ */
+function publicKeyOf(extra: Uint8Array): string | null {
+  return extra[0] === 1 && extra.length >= 33 ? bytesToHex(extra.subarray(1, 33)) : null;
 }
 
 /** The name of an output that a payment spends. */

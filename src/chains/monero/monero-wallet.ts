@@ -162,6 +162,10 @@ export class MoneroWallet {
     return wholeOf((await this.#call('get_height', {})).height, 'height') - 1;
   }
 
+  async close(): Promise<void> {
+    await this.#call('close_wallet', {});
+  }
+
   async save(): Promise<void> {
     await this.#call('store', {});
   }

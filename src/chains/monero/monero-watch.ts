@@ -81,20 +81,8 @@ export class MoneroWatch {
     ];
   }
 
-  async #open(): Promise<void> {
-    const { wallet, hotWallet, startHeight } = this.#parts;
-    const found = await wallet.address();
-    if (found === hotWallet && this.#known !== null) return;
-    if (found !== null && found !== hotWallet) {
-      throw new NodeFault('other_wallet', 'has the wallet of other keys open', { node: wallet.name });
-    }
-    const viewKey = await this.#viewKey();
-    if (viewKey !== null) await wallet.open({ address: hotWallet, viewKey }, startHeight);
-    else if (found === null) throw new ChainError('wallet_not_open', 'no process with a signer has opened the wallet');
-    this.#known = null;
-  }
-
-  async #viewKey(): Promise<string | null> {
+  /** The key that sees what comes to the wallet; null in a process without a signer. */
+  async viewKey(): Promise<string | null> {
     const { chain, signer } = this.#parts;
     if (!signer?.viewKey) return null;
     try {
@@ -106,5 +94,18 @@ export class MoneroWatch {
         cause: error,
       });
     }
+  }
+
+  async #open(): Promise<void> {
+    const { wallet, hotWallet, startHeight } = this.#parts;
+    const found = await wallet.address();
+    if (found === hotWallet && this.#known !== null) return;
+    if (found !== null && found !== hotWallet) {
+      throw new NodeFault('other_wallet', 'has the wallet of other keys open', { node: wallet.name });
+    }
+    const viewKey = await this.viewKey();
+    if (viewKey !== null) await wallet.open({ address: hotWallet, viewKey }, startHeight);
+    else if (found === null) throw new ChainError('wallet_not_open', 'no process with a signer has opened the wallet');
+    this.#known = null;
   }
 }

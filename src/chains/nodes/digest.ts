@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Agent as PlainAgent, type IncomingMessage, type RequestOptions, request } from 'node:http';
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
+import { errorCode } from '../../base/db/error-code.ts';
 
 interface DigestUser {
   readonly user: string;
@@ -18,6 +19,9 @@ interface Challenge {
   readonly opaque: string | null;
 }
 
+/** Monero's programs take few connections, so that an idle one is closed after a while. */
+const oneConnection = { keepAlive: true, maxSockets: 1, timeout: 10_000 } as const;
+
 /** How often a request is answered with a challenge before its credentials count as wrong. */
 const mostChallenges = 2;
 
@@ -29,8 +33,8 @@ const mostChallenges = 2;
 export class DigestClient {
   readonly #user: DigestUser;
   readonly #agents = {
-    'http:': new PlainAgent({ keepAlive: true, maxSockets: 1 }),
-    'https:': new TlsAgent({ keepAlive: true, maxSockets: 1 }),
+    'http:': new PlainAgent(oneConnection),
+    'https:': new TlsAgent(oneConnection),
   };
   #challenge: Challenge | null = null;
   #count = 0;
@@ -77,7 +81,13 @@ export class DigestClient {
     }
   }
 
-  #send(url: URL, headers: Record<string, string>, body: string, signal: AbortSignal): Promise<IncomingMessage> {
+  #send(
+    url: URL,
+    headers: Record<string, string>,
+    body: string,
+    signal: AbortSignal,
+    isAgain = false,
+  ): Promise<IncomingMessage> {
     const isTls = url.protocol === 'https:';
     const options: RequestOptions = {
       method: 'POST',
@@ -87,7 +97,12 @@ export class DigestClient {
     };
     return new Promise((resolve, reject) => {
       const sent = isTls ? tlsRequest(url, options, resolve) : request(url, options, resolve);
-      sent.on('error', reject);
+      sent.on('error', (error) => {
+        // The server closed the idle connection just before it was used.
+        const wasIdle = sent.reusedSocket && errorCode(error) === 'ECONNRESET' && !isAgain;
+        if (wasIdle) resolve(this.#send(url, headers, body, signal, true));
+        else reject(error);
+      });
       sent.end(body);
     });
   }

@@ -48,6 +48,8 @@ export class MoneroHarness implements ChainHarness {
   readonly transactions: MoneroTransactions;
   readonly hotAddress: string;
   readonly adapter: MoneroAdapter;
+  /** The gateway's wallet, for looks into it. */
+  readonly view: MoneroWallet;
   /** How many addresses the database has. */
   made = 0;
   #next = 0;
@@ -58,6 +60,7 @@ export class MoneroHarness implements ChainHarness {
     this.keys = new SignerKeys(entropy);
     this.transactions = new MoneroTransactions({ network: this.network, keys: this.keys });
     this.hotAddress = this.transactions.hotWallet('monero');
+    this.view = new MoneroWallet(this.network.wallet);
     this.adapter = this.another();
   }
 
@@ -99,7 +102,7 @@ export class MoneroHarness implements ChainHarness {
     const index = Array.from({ length: this.made }, (_, at) => at + 1).find((at) => this.addressAt(at) === address);
     if (index === undefined) return this.node.balance(address);
     await this.adapter.balances([{ address: this.hotAddress, tag: null }], null);
-    const outputs = await new MoneroWallet(this.network.wallet).outputs('available');
+    const outputs = await this.view.outputs('available');
     return outputs.filter(({ place }) => place.minor === index).reduce((sum, { amount }) => sum + amount, 0n);
   }
 
@@ -143,7 +146,7 @@ export class MoneroHarness implements ChainHarness {
   /** Gives the wallet enough outputs, unlocked, for the payments of a test. */
   async fund(count = wantedFree): Promise<void> {
     await this.adapter.balances([{ address: this.hotAddress, tag: null }], null);
-    const outputs = await new MoneroWallet(this.network.wallet).outputs('available');
+    const outputs = await this.view.outputs('available');
     if (outputs.filter(({ isUnlocked }) => isUnlocked).length >= count) return;
     const destinations = Array.from({ length: 12 }, () => [this.hotAddress, 3n * xmr] as const);
     await this.node.pay(destinations);
@@ -153,7 +156,7 @@ export class MoneroHarness implements ChainHarness {
   async stop(): Promise<void> {}
 
   async #prepareWith(payment: PaymentIntent, reserves: readonly string[]): Promise<PreparedTx> {
-    const outputs = await new MoneroWallet(this.network.wallet).outputs('all');
+    const outputs = await this.view.outputs('all');
     const others = outputs.map(({ keyImage }) => keyImageReservation(keyImage ?? '')).filter((one) => !reserves.includes(one));
     const prepared = await this.adapter.prepare(payment, holding(...others));
     if ([...prepared.reserves].sort().join() !== [...reserves].sort().join()) throw new Error('other outputs were taken');
@@ -162,7 +165,7 @@ export class MoneroHarness implements ChainHarness {
 
   /** A payment that needs all of these outputs. */
   async #rivalOf(reserves: readonly string[]): Promise<PaymentIntent> {
-    const outputs = await new MoneroWallet(this.network.wallet).outputs('all');
+    const outputs = await this.view.outputs('all');
     const spent = outputs.filter(({ keyImage }) => reserves.includes(keyImageReservation(keyImage ?? '')));
     const amounts = spent.map(({ amount }) => amount);
     const least = amounts.reduce((one, other) => (other < one ? other : one));

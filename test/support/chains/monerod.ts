@@ -103,6 +103,12 @@ export class WalletProgram extends Program {
     super('monero-wallet-rpc', port, flags, 'get_version');
     this.folder = folder;
   }
+
+  /** Starts it after it ended, with the files that its folder still has. */
+  async restart(): Promise<void> {
+    await mkdir(this.folder, { recursive: true });
+    await this.start();
+  }
 }
 
 /** Blocks until the reward of one can be spent, and as many that can be by then. */
@@ -175,7 +181,29 @@ export class Monerod {
 
   /** Blocks with all that waits. */
   async mine(blocks: number, to = this.#miner): Promise<void> {
-    if (blocks > 0) await this.rpc('generateblocks', { amount_of_blocks: blocks, wallet_address: to });
+    if (blocks === 0) return;
+    await this.#settle();
+    await this.rpc('generateblocks', { amount_of_blocks: blocks, wallet_address: to });
+  }
+
+  /** Waits until the node has passed on what it took. Before that, it mines nothing of it. */
+  async #settle(): Promise<void> {
+    for (let tries = 0; tries < 500; tries += 1) {
+      const waiting = await this.#waiting();
+      if (waiting.every(({ relayed }) => relayed)) return;
+      await sleep(20);
+    }
+    throw new Error('the node passes on nothing');
+  }
+
+  async #waiting(): Promise<{ tx_hash: string; as_hex: string; relayed: boolean }[]> {
+    const { tx_hashes: hashes = [] } = await this.post<{ tx_hashes?: string[] }>('get_transaction_pool_hashes');
+    if (hashes.length === 0) return [];
+    const { txs = [] } = await this.post<{ txs?: { tx_hash: string; as_hex: string; relayed: boolean }[] }>(
+      'get_transactions',
+      { txs_hashes: hashes },
+    );
+    return txs;
   }
 
   /** Replaces the newest blocks by empty ones; what they held waits again. */
@@ -189,12 +217,7 @@ export class Monerod {
 
   /** What waits for a block: the bytes by txid. */
   async waiting(): Promise<Map<string, string>> {
-    const { tx_hashes: hashes = [] } = await this.post<{ tx_hashes?: string[] }>('get_transaction_pool_hashes');
-    if (hashes.length === 0) return new Map();
-    const { txs } = await this.post<{ txs: { tx_hash: string; as_hex: string }[] }>('get_transactions', {
-      txs_hashes: hashes,
-    });
-    return new Map(txs.map((tx) => [tx.tx_hash, tx.as_hex]));
+    return new Map((await this.#waiting()).map((tx) => [tx.tx_hash, tx.as_hex]));
   }
 
   /** Makes the node forget what waits. */
