@@ -76,8 +76,8 @@ export interface WalletKeys {
 
 /** A wallet reads the chain for minutes after it was made. */
 const callTimeoutMs = 900_000;
-/** Subaddresses that one call makes. */
-const subaddressesAtOnce = 500;
+/** The most subaddresses that one call makes. */
+const subaddressesAtOnce = 64;
 
 /**
  * One monero-wallet-rpc with one wallet file, https://docs.getmonero.org/rpc-library/wallet-rpc/

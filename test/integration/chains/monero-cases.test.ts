@@ -6,8 +6,8 @@ import { MoneroTransactions } from '../../../src/chains/monero/monero-transactio
 import { MoneroWallet } from '../../../src/chains/monero/monero-wallet.ts';
 import type { PaymentIntent, ScanResult, Transfer } from '../../../src/chains/port/chain-adapter.ts';
 import { openLocalSigner } from '../../../src/signer/local-signer.ts';
-import { MoneroHarness, xmr } from '../../support/chains/monero-harness.ts';
-import { hasMonerod, type Monerod, startMonerod, withoutMonerod } from '../../support/chains/monerod.ts';
+import { MoneroHarness } from '../../support/chains/monero-harness.ts';
+import { hasMonerod, type Monerod, startMonerod, withoutMonerod, xmr } from '../../support/chains/monerod.ts';
 import { holding } from '../../support/gateway/holding.ts';
 
 if (!hasMonerod()) {

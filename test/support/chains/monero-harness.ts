@@ -12,7 +12,6 @@ import { holding } from '../gateway/holding.ts';
 import type { ChainHarness } from './chain-conformance.ts';
 import type { Monerod } from './monerod.ts';
 
-export const xmr = 1_000_000_000_000n;
 /** Outputs that a test may need at once. */
 const wantedFree = 5;
 const unlockBlocks = 10;
@@ -148,8 +147,7 @@ export class MoneroHarness implements ChainHarness {
     await this.adapter.balances([{ address: this.hotAddress, tag: null }], null);
     const outputs = await this.view.outputs('available');
     if (outputs.filter(({ isUnlocked }) => isUnlocked).length >= count) return;
-    const destinations = Array.from({ length: 12 }, () => [this.hotAddress, 3n * xmr] as const);
-    await this.node.pay(destinations);
+    await this.node.fund(this.hotAddress);
     await this.node.mine(unlockBlocks);
   }
 

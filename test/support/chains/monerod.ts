@@ -24,6 +24,9 @@ export function hasMonerod(): boolean {
   return found;
 }
 
+/** One coin in its smallest unit. */
+export const xmr = 1_000_000_000_000n;
+
 /** Why tests do not run where there is none. */
 export const withoutMonerod = 'monerod is not installed (apt-get install monero)';
 
@@ -147,6 +150,24 @@ export class Monerod {
     return this.#daemon.config;
   }
 
+  /** Its section in the file of networks. */
+  async section(): Promise<Record<string, unknown>> {
+    const nodeOf = ({ url, user, password }: NodeConfig): object => ({ url, user, password });
+    return {
+      kind: 'monero',
+      net: 'regtest',
+      nodes: [nodeOf(this.config)],
+      wallet: nodeOf(this.view.config),
+      offline_wallet: nodeOf(this.offline.config),
+      start_height: await this.height(),
+      finality: 3,
+      reorg_window: 64,
+      poll_ms: 100,
+      wallet_levels: { XMR: { low: '5' } },
+      limits: { XMR: { per_payment: '1000', per_day: '100000' } },
+    };
+  }
+
   async start(): Promise<void> {
     const programs = [this.view, this.offline, this.users];
     for (const { folder } of programs) await mkdir(folder, { recursive: true });
@@ -260,6 +281,11 @@ export class Monerod {
     const paid = destinations.map(([address, amount]) => ({ address, amount: Number(amount) }));
     const answer = await this.users.rpc.call<{ tx_hash: string }>('transfer', { destinations: paid, ...terms });
     return answer.tx_hash;
+  }
+
+  /** Gives a wallet coins in a dozen outputs, which no block holds yet. */
+  async fund(hot: string): Promise<void> {
+    await this.pay(Array.from({ length: 12 }, () => [hot, 3n * xmr] as const));
   }
 
   async #makeAddresses(): Promise<void> {

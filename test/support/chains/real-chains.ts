@@ -5,6 +5,7 @@ import { stringify } from 'yaml';
 import type { NodeConfig } from '../../../src/chains/networks/network-config.ts';
 import { type Anvil, startAnvil, type TokenName } from './anvil.ts';
 import { type Litecoind, startLitecoind } from './litecoind.ts';
+import { type Monerod, startMonerod } from './monerod.ts';
 import { RealSolana } from './real-solana.ts';
 import { RealStellar } from './real-stellar.ts';
 import { RealTron } from './real-tron.ts';
@@ -20,6 +21,7 @@ export interface RealChainsOptions {
   readonly ripple?: NetworkChanges;
   readonly stellar?: NetworkChanges;
   readonly solana?: NetworkChanges;
+  readonly monero?: NetworkChanges;
 }
 
 /** What else a test chooses of its chains. */
@@ -34,13 +36,16 @@ export interface ChainsToStart {
   readonly stellar?: { now(): Date } | undefined;
   /** The clock of a Solana. Without one there is none. */
   readonly solana?: { now(): Date } | undefined;
+  /** Whether there is a Monero, on a real node with its own clock. */
+  readonly monero?: boolean | undefined;
 }
 
-interface Simulated {
+interface Others {
   readonly tron: RealTron | null;
   readonly xrp: RealXrp | null;
   readonly stellar: RealStellar | null;
   readonly solana: RealSolana | null;
+  readonly monero: Monerod | null;
 }
 
 /**
@@ -57,10 +62,11 @@ export class RealChains {
   readonly #xrp: RealXrp | null;
   readonly #stellar: RealStellar | null;
   readonly #solana: RealSolana | null;
+  readonly #monero: Monerod | null;
 
   private constructor(
     parts: Pick<RealChains, 'anvil' | 'litecoind' | 'token' | 'folder'>,
-    { tron, xrp, stellar, solana }: Simulated,
+    { tron, xrp, stellar, solana, monero }: Others,
   ) {
     this.anvil = parts.anvil;
     this.litecoind = parts.litecoind;
@@ -70,21 +76,24 @@ export class RealChains {
     this.#xrp = xrp;
     this.#stellar = stellar;
     this.#solana = solana;
+    this.#monero = monero;
   }
 
   static async start(options: RealChainsOptions = {}, toStart: ChainsToStart = {}): Promise<RealChains> {
     const folder = await mkdtemp(join(tmpdir(), 'real-chains-'));
-    const [anvil, litecoind, tron, xrp, stellar, solana] = await Promise.all([
+    const [anvil, litecoind, tron, xrp, stellar, solana, monero] = await Promise.all([
       startAnvil(),
       startLitecoind(),
       toStart.tron ? RealTron.start(toStart.tron) : null,
       toStart.xrp ? RealXrp.start(toStart.xrp) : null,
       toStart.stellar ? RealStellar.start(toStart.stellar) : null,
       toStart.solana ? RealSolana.start(toStart.solana) : null,
+      toStart.monero ? startMonerod() : null,
     ]);
     const token = await anvil.deployToken(6, toStart.token ?? 'Token');
     await anvil.mine(5);
-    const chains = new RealChains({ anvil, litecoind, token, folder }, { tron, xrp, stellar, solana });
+    const others = { tron, xrp, stellar, solana, monero };
+    const chains = new RealChains({ anvil, litecoind, token, folder }, others);
     await chains.writeNetworks(options);
     return chains;
   }
@@ -111,6 +120,16 @@ export class RealChains {
   get solana(): RealSolana {
     if (this.#solana === null) throw new Error('these chains were started without a Solana');
     return this.#solana;
+  }
+
+  /** @throws Error when no Monero was asked for. */
+  get monero(): Monerod {
+    if (this.#monero === null) throw new Error('these chains were started without a Monero');
+    return this.#monero;
+  }
+
+  get hasMonero(): boolean {
+    return this.#monero !== null;
   }
 
   get hasSolana(): boolean {
@@ -146,7 +165,7 @@ export class RealChains {
   }
 
   async writeNetworks(changes: RealChainsOptions = {}): Promise<void> {
-    const { ethereum = {}, litecoin = {}, tron = {}, ripple = {}, stellar = {}, solana = {} } = changes;
+    const { ethereum = {}, litecoin = {}, tron = {}, ripple = {}, stellar = {}, solana = {}, monero = {} } = changes;
     const networks = {
       ethereum: {
         kind: 'evm',
@@ -197,6 +216,7 @@ export class RealChains {
       ...(this.#xrp ? { ripple: { ...this.#xrp.section(), ...ripple } } : {}),
       ...(this.#stellar ? { stellar: { ...this.#stellar.section(), ...stellar } } : {}),
       ...(this.#solana ? { solana: { ...this.#solana.section(), ...solana } } : {}),
+      ...(this.#monero ? { monero: { ...(await this.#monero.section()), ...monero } } : {}),
     };
     await writeFile(this.networksFile, stringify({ networks }));
   }
@@ -210,6 +230,7 @@ export class RealChains {
       this.#xrp?.mine(blocks),
       this.#stellar?.mine(blocks),
       this.#solana?.mine(blocks),
+      this.#monero?.mine(blocks),
     ]);
   }
 
@@ -231,6 +252,7 @@ export class RealChains {
       this.#xrp?.stop(),
       this.#stellar?.stop(),
       this.#solana?.stop(),
+      this.#monero?.stop(),
     ]);
     await rm(this.folder, { recursive: true, force: true });
   }
