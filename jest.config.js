@@ -20,6 +20,8 @@ const slow = [
   'test/integration/app/start.test.ts',
   'test/integration/chains/evm-lies.test.ts',
   'test/integration/chains/hostile-chains.test.ts',
+  'test/integration/chains/monero-adapter.test.ts',
+  'test/integration/chains/monero-cases.test.ts',
   'test/integration/chains/networks-program.test.ts',
   'test/integration/chains/networks.test.ts',
   'test/integration/chains/solana-lies.test.ts',

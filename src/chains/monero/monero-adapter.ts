@@ -67,7 +67,7 @@ export class MoneroAdapter implements ChainAdapter {
   readonly #preparation: MoneroPreparation;
   readonly #nodes: Nodes<MoneroDaemon>;
   readonly #agreement: Agreement<MoneroDaemon>;
-  /** The keys of the transfers that a scan has told of a block, by its hash. */
+  /** The keys of the transfers that a scan has found in a block, by its hash. */
   readonly #told = new Map<string, string>();
   /** What needs several calls to the wallet is done by one after the other. */
   #last: Promise<unknown> = Promise.resolve();
@@ -196,8 +196,8 @@ export class MoneroAdapter implements ChainAdapter {
   }
 
   /**
-   * The daemon's blocks, with what the wallet found in them. The wallet may read another chain for a
-   * moment. So the daemon must tell the same newest block before and after, and each transaction
+   * The daemon's blocks, with what the wallet found in them. The wallet may read another chain for
+   * a moment. So the daemon must tell the same newest block before and after, and each transaction
    * must be in its block.
    */
   async #scan(node: MoneroDaemon, cursor: Cursor, maxBlocks: number): Promise<ScanResult> {
@@ -275,7 +275,10 @@ export class MoneroAdapter implements ChainAdapter {
 }
 
 /** The transfers of a block in one text. */
-function keysAt(transfers: readonly { readonly key: string; readonly height?: number }[], height: number | null): string {
+function keysAt(
+  transfers: readonly { readonly key: string; readonly height?: number }[],
+  height: number | null,
+): string {
   const found = height === null ? transfers : transfers.filter((one) => one.height === height);
   return found
     .map(({ key }) => key)

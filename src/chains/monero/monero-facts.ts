@@ -9,7 +9,11 @@ export const moneroGenesis = '418015bb9ae982a1975da7d79277c2705727a56894ba0fb246
 const nets: Readonly<Record<MoneroNet, string>> = { main: 'mainnet', regtest: 'fakechain' };
 
 /** Why a daemon is of another chain, as the ends of sentences about it. */
-export function chainProblems({ net, chain }: Pick<MoneroNetwork, 'net' | 'chain'>, told: string, genesis: string): string[] {
+export function chainProblems(
+  { net, chain }: Pick<MoneroNetwork, 'net' | 'chain'>,
+  told: string,
+  genesis: string,
+): string[] {
   if (told === nets[net] && genesis === moneroGenesis) return [];
   return [`is a node of another chain than ${chain} ${net}`];
 }

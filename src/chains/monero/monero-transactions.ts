@@ -109,7 +109,10 @@ export class MoneroTransactions implements TransactionSigner {
   async #withWallet<T>(task: (wallet: MoneroWallet) => Promise<T>): Promise<T> {
     const wallet = this.#wallet;
     if (wallet === null) {
-      throw new SignerError('unavailable', `offline_wallet of ${this.#chain} is not set in the signer's file of networks`);
+      throw new SignerError(
+        'unavailable',
+        `offline_wallet of ${this.#chain} is not set in the signer's file of networks`,
+      );
     }
     try {
       const found = await wallet.address();
@@ -153,7 +156,10 @@ export function paymentFaults({ intent, tx, described, hotWallet }: Described): 
     ['nothing is swept on the chain', intent.from === null],
     ['the recipient (to) of the payment is not an address of the chain', to !== null],
     ['the recipient (to) of the payment is the hot wallet', to?.keys !== home?.keys],
-    ['the transaction pays an address other than the recipient and the hot wallet', others.every(({ address }) => address === intent.to)],
+    [
+      'the transaction pays an address other than the recipient and the hot wallet',
+      others.every(({ address }) => address === intent.to),
+    ],
     [
       'the transaction does not pay the amount to the recipient (to) of the payment',
       others.length === 1 && others[0]?.amount === intent.amount,

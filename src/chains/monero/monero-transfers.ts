@@ -12,11 +12,11 @@ function keyOf({ txid, place }: Pick<WalletTransfer, 'txid' | 'place'>): string 
 }
 
 /**
- * The credit rule. What a transaction brought to a subaddress counts when nothing locks it, no block
- * reward is in it, and the wallet has outputs for exactly this amount.
+ * The credit rule. What a transaction brought to a subaddress counts when nothing locks it, no
+ * block reward is in it, and the wallet has outputs for exactly this amount.
  *
- * A sender may pay twice with one output key, of which one payment can be spent. The wallet has each
- * public key once, with the larger amount. So its outputs then differ from what it lists as
+ * A sender may pay twice with one output key, of which one payment can be spent. The wallet has
+ * each public key once, with the larger amount. So its outputs then differ from what it lists as
  * arrived. All that does not count is told as of an unusual kind, and staff decide.
  */
 export function minedTransfers(

@@ -4,16 +4,7 @@ import type { NodeConfig } from '../networks/network-config.ts';
 import { JsonRpcNode, RpcError } from '../nodes/json-rpc.ts';
 import { asList, asObject, NodeFault, unsound } from '../nodes/node-answer.ts';
 import type { KeyImages } from '../port/signer.ts';
-import {
-  amountOf,
-  flagOf,
-  hashOf,
-  hexOf,
-  placeOf,
-  type SubaddressPlace,
-  textOf,
-  wholeOf,
-} from './monero-answer.ts';
+import { amountOf, flagOf, hashOf, hexOf, placeOf, type SubaddressPlace, textOf, wholeOf } from './monero-answer.ts';
 import { below } from './monero-daemon.ts';
 
 /** Codes of monero-wallet-rpc's refusals, `wallet_rpc_server_error_codes.h` of its source. */
@@ -183,7 +174,7 @@ export class MoneroWallet {
     return listOf(answer.pool).map(walletTransfer);
   }
 
-  /** What the wallet has sent in blocks, by whoever has its keys. */
+  /** What was sent in blocks with the wallet's keys, by the gateway or by a person. */
   async spends(): Promise<readonly WalletSpend[]> {
     const answer = await this.#call('get_transfers', { out: true, account_index: 0 });
     return listOf(answer.out).map((value) => {
@@ -237,7 +228,9 @@ export class MoneroWallet {
   }
 
   /** Builds a transaction of the wallet's outputs that are not frozen. */
-  async build(destinations: readonly { readonly address: string; readonly amount: bigint }[]): Promise<UnsignedTransfer> {
+  async build(
+    destinations: readonly { readonly address: string; readonly amount: bigint }[],
+  ): Promise<UnsignedTransfer> {
     const paid = destinations.map(({ address, amount }) => ({ address, amount: new Units(amount) }));
     const answer = await this.#call('transfer', { destinations: paid, account_index: 0, do_not_relay: true });
     const images = asObject(answer.spent_key_images, 'inputs of a transaction').key_images;

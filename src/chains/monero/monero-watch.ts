@@ -17,8 +17,8 @@ interface WatchParts {
 
 /**
  * Keeps the wallet that sees: its file, its subaddresses and its key images. A wallet reads blocks
- * only when `read` asks for it, after it knows every subaddress that was made. So no deposit is in a
- * block that it read before it knew the address.
+ * only when `read` asks for it, after it knows every subaddress that was made. So no deposit is in
+ * a block that it read before it knew the address.
  */
 export class MoneroWatch {
   readonly #parts: WatchParts;

@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { Agent as PlainAgent, type IncomingMessage, type RequestOptions, request } from 'node:http';
+import { type IncomingMessage, Agent as PlainAgent, type RequestOptions, request } from 'node:http';
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
-import { errorCode } from '../../base/db/error-code.ts';
 
 interface DigestUser {
   readonly user: string;
@@ -97,9 +96,9 @@ export class DigestClient {
     };
     return new Promise((resolve, reject) => {
       const sent = isTls ? tlsRequest(url, options, resolve) : request(url, options, resolve);
-      sent.on('error', (error) => {
+      sent.on('error', (error: NodeJS.ErrnoException) => {
         // The server closed the idle connection just before it was used.
-        const wasIdle = sent.reusedSocket && errorCode(error) === 'ECONNRESET' && !isAgain;
+        const wasIdle = sent.reusedSocket && error.code === 'ECONNRESET' && !isAgain;
         if (wasIdle) resolve(this.#send(url, headers, body, signal, true));
         else reject(error);
       });

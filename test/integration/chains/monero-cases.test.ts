@@ -173,7 +173,10 @@ if (!hasMonerod()) {
       const lied = { ...tx, reserves: [`keyimage:${'0'.repeat(64)}`] };
       const opened = await wallet.transactions.open('monero', payment, lied);
       expect(opened.faults).toEqual([]);
-      await expect(opened.sign()).rejects.toMatchObject({ code: 'refused', message: expect.stringContaining('key images') });
+      await expect(opened.sign()).rejects.toMatchObject({
+        code: 'refused',
+        message: expect.stringContaining('key images'),
+      });
     });
 
     it('pays an integrated address with its payment id', async () => {
@@ -192,7 +195,7 @@ if (!hasMonerod()) {
       expect(transfer.payment_id).toMatch(/^(?!0000000000000000$)[0-9a-f]{16}$/);
     });
 
-    it('waits for more coins where those that are unlocked and free do not suffice', async () => {
+    it('waits for more coins where the unlocked and free ones do not suffice', async () => {
       const payment = intent(node.address(), 100_000n * xmr);
       await expect(wallet.adapter.prepare(payment, none)).rejects.toMatchObject({
         code: 'hot_wallet_low',

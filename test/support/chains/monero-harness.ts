@@ -72,7 +72,10 @@ export class MoneroHarness implements ChainHarness {
   }
 
   /** Another adapter of the same wallet, as after a restart. */
-  another(changes: Partial<MoneroNetwork> = {}, signer: Pick<Signer, 'viewKey' | 'keyImages'> | null = this.signer()): MoneroAdapter {
+  another(
+    changes: Partial<MoneroNetwork> = {},
+    signer: Pick<Signer, 'viewKey' | 'keyImages'> | null = this.signer(),
+  ): MoneroAdapter {
     const { network, hotAddress } = this;
     return new MoneroAdapter({
       network: { ...network, ...changes },
@@ -127,7 +130,7 @@ export class MoneroHarness implements ChainHarness {
     return this.node.drop(txid);
   }
 
-  /** Spends the same outputs to another recipient. Nodes replace nothing, so the first is dropped. */
+  /** Spends the same outputs to another recipient. Nodes replace nothing: the first is dropped. */
   async conflict({ txid, reserves }: SignedTx): Promise<SignedTx> {
     await this.node.drop(txid);
     const payment = await this.#rivalOf(reserves);
@@ -155,9 +158,12 @@ export class MoneroHarness implements ChainHarness {
 
   async #prepareWith(payment: PaymentIntent, reserves: readonly string[]): Promise<PreparedTx> {
     const outputs = await this.view.outputs('all');
-    const others = outputs.map(({ keyImage }) => keyImageReservation(keyImage ?? '')).filter((one) => !reserves.includes(one));
+    const others = outputs
+      .map(({ keyImage }) => keyImageReservation(keyImage ?? ''))
+      .filter((one) => !reserves.includes(one));
     const prepared = await this.adapter.prepare(payment, holding(...others));
-    if ([...prepared.reserves].sort().join() !== [...reserves].sort().join()) throw new Error('other outputs were taken');
+    if ([...prepared.reserves].sort().join() !== [...reserves].sort().join())
+      throw new Error('other outputs were taken');
     return prepared;
   }
 
@@ -179,4 +185,3 @@ export class MoneroHarness implements ChainHarness {
     };
   }
 }
-

@@ -47,7 +47,8 @@ class DigestServer {
     const line = headers.authorization ?? '';
     const part = (name: string): string => new RegExp(`${name}="?([^",]+)"?`).exec(line)?.[1] ?? '';
     const nonce = this.#nonces.get(socket);
-    if (!line.startsWith('Digest ') || nonce === undefined || part('nonce') !== nonce || part('uri') !== url) return false;
+    if (!line.startsWith('Digest ') || nonce === undefined || part('nonce') !== nonce || part('uri') !== url)
+      return false;
     const first = md5(`gateway:monero-rpc:${this.password}`);
     const right = md5([first, nonce, part('nc'), part('cnonce'), 'auth', md5(`${method}:${url}`)].join(':'));
     return part('response') === right;

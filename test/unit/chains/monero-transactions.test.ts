@@ -46,9 +46,14 @@ function faults(parts: { intent?: PaymentIntent; tx?: PreparedTx; described?: re
 
 test('a payment that does what was decided has no fault', () => {
   expect(faults()).toEqual([]);
-  const split = described({ change: 27n, recipients: [...described().recipients, { address: hotWallet, amount: 20n }] });
+  const split = described({
+    change: 27n,
+    recipients: [...described().recipients, { address: hotWallet, amount: 20n }],
+  });
   expect(faults({ described: [split] })).toEqual([]);
-  expect(faults({ described: [described({ change: 0n, changeAddress: '', amountIn: 53n, amountOut: 50n })] })).toEqual([]);
+  expect(faults({ described: [described({ change: 0n, changeAddress: '', amountIn: 53n, amountOut: 50n })] })).toEqual(
+    [],
+  );
 });
 
 describe('a payment is refused that', () => {
@@ -59,10 +64,16 @@ describe('a payment is refused that', () => {
     ['is none', { described: [] }],
     ['is two', { described: [described(), described()] }],
     ['pays another recipient', other({ recipients: [{ address: stranger, amount: 50n }] })],
-    ['pays a second recipient', other({ recipients: [...described().recipients, { address: stranger, amount: 1n }], change: 46n })],
+    [
+      'pays a second recipient',
+      other({ recipients: [...described().recipients, { address: stranger, amount: 1n }], change: 46n }),
+    ],
     ['pays more', other({ recipients: [{ address: recipient, amount: 51n }], change: 46n })],
     ['pays less', other({ recipients: [{ address: recipient, amount: 49n }], change: 48n })],
-    ['pays its recipient twice', other({ recipients: [...described().recipients, ...described().recipients], change: -3n })],
+    [
+      'pays its recipient twice',
+      other({ recipients: [...described().recipients, ...described().recipients], change: -3n }),
+    ],
     ['sends the change to another wallet', other({ changeAddress: stranger })],
     ['locks the coins', other({ unlockTime: 1n })],
     ['has a payment id', other({ paymentId: '0123456789abcdef' })],
@@ -77,8 +88,14 @@ describe('a payment is refused that', () => {
     ['is of a token', { intent: intent({ contract: 'token' }) }],
     ['has a tag', { intent: intent({ tag: '1' }) }],
     ['sweeps', { intent: intent({ from: ['a:0'] }) }],
-    ['goes to the hot wallet', { intent: intent({ to: hotWallet }), ...other({ recipients: [{ address: hotWallet, amount: 50n }] }) }],
-    ['goes to no address', { intent: intent({ to: 'address' }), ...other({ recipients: [{ address: 'address', amount: 50n }] }) }],
+    [
+      'goes to the hot wallet',
+      { intent: intent({ to: hotWallet }), ...other({ recipients: [{ address: hotWallet, amount: 50n }] }) },
+    ],
+    [
+      'goes to no address',
+      { intent: intent({ to: 'address' }), ...other({ recipients: [{ address: 'address', amount: 50n }] }) },
+    ],
   ])('%s', (_name, parts) => {
     expect(faults(parts)).not.toEqual([]);
   });

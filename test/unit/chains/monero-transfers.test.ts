@@ -52,7 +52,12 @@ describe('what arrived in a block', () => {
     ['does not count while it is locked', [arrived({ unlockTime: 1n })], [output()], [unusual]],
     ['does not count as a block reward', [arrived({ isCoinbase: true })], [output()], [unusual]],
     ['does not count without outputs', [arrived()], [], [unusual]],
-    ['does not count with the outputs of another address', [arrived()], [output({ place: { major: 0, minor: 8 } })], [unusual]],
+    [
+      'does not count with the outputs of another address',
+      [arrived()],
+      [output({ place: { major: 0, minor: 8 } })],
+      [unusual],
+    ],
     ['does not count with the outputs of another transaction', [arrived()], [output({ txid: hash('b') })], [unusual]],
     ['does not count in full with a part of the outputs', [arrived()], [output({ amount: 4n })], [unusual]],
     ['is no deposit in another account', [arrived({ place: { major: 1, minor: 7 } })], [output()], []],

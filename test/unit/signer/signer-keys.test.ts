@@ -18,8 +18,13 @@ import { encodeSolana, solanaCodec } from '../../../src/chains/addresses/solana.
 import { stellarCodec } from '../../../src/chains/addresses/stellar.ts';
 import { tezosCodec } from '../../../src/chains/addresses/tezos.ts';
 import { tonCodec } from '../../../src/chains/addresses/ton.ts';
+import {
+  type MoneroKeys,
+  moneroKeys,
+  moneroKeysOfSpend,
+  moneroSubaddress,
+} from '../../../src/chains/monero/monero-keys.ts';
 import { allNetworks } from '../../../src/chains/networks/networks.ts';
-import { type MoneroKeys, moneroKeys, moneroKeysOfSpend, moneroSubaddress } from '../../../src/chains/monero/monero-keys.ts';
 import { SignerKeys } from '../../../src/signer/signer-keys.ts';
 import { deriveSlip10, slip10Key } from '../../../src/signer/slip10.ts';
 import { tonWalletAddress } from '../../../src/signer/ton-wallet.ts';

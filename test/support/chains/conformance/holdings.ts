@@ -82,26 +82,30 @@ export function describeHoldings(bench: Bench): void {
     expect((await bench.adapter.start(block.height)).window).toEqual([block]);
   });
 
-  bench.test('tells balances in the order asked, of whole addresses and of tags', ['balances of addresses'], async () => {
-    const [rich, poor] = [bench.chain.address(), bench.chain.address()];
-    await bench.chain.pay(rich, null, null, 2n * unit);
-    await bench.chain.pay(rich, null, null, 3n * unit);
-    if (bench.chain.tag !== null) await bench.chain.pay(rich, bench.chain.tag, null, 7n * unit);
-    if (bench.chain.token !== null) await bench.chain.pay(rich, null, bench.chain.token, 11n * unit);
-    await bench.chain.mine(1);
-    const tagged = bench.chain.tag === null ? 0n : 7n * unit;
-    // A real chain does not tell what came with a tag.
-    const perTag = bench.family.abilities.includes('balances of tags');
-    const holdings = [
-      { address: poor, tag: null },
-      { address: rich, tag: null },
-      ...(perTag ? [{ address: rich, tag: bench.chain.tag }] : []),
-    ];
-    const expected = [0n, 5n * unit + tagged, ...(perTag ? [tagged] : [])];
-    expect(await bench.adapter.balances(holdings, null)).toEqual(expected);
-    expect(await bench.adapter.balances([], null)).toEqual([]);
-    if (bench.chain.token !== null) {
-      expect(await bench.adapter.balances(holdings.slice(0, 2), bench.chain.token)).toEqual([0n, 11n * unit]);
-    }
-  });
+  bench.test(
+    'tells balances in the order asked, of whole addresses and of tags',
+    ['balances of addresses'],
+    async () => {
+      const [rich, poor] = [bench.chain.address(), bench.chain.address()];
+      await bench.chain.pay(rich, null, null, 2n * unit);
+      await bench.chain.pay(rich, null, null, 3n * unit);
+      if (bench.chain.tag !== null) await bench.chain.pay(rich, bench.chain.tag, null, 7n * unit);
+      if (bench.chain.token !== null) await bench.chain.pay(rich, null, bench.chain.token, 11n * unit);
+      await bench.chain.mine(1);
+      const tagged = bench.chain.tag === null ? 0n : 7n * unit;
+      // A real chain does not tell what came with a tag.
+      const perTag = bench.family.abilities.includes('balances of tags');
+      const holdings = [
+        { address: poor, tag: null },
+        { address: rich, tag: null },
+        ...(perTag ? [{ address: rich, tag: bench.chain.tag }] : []),
+      ];
+      const expected = [0n, 5n * unit + tagged, ...(perTag ? [tagged] : [])];
+      expect(await bench.adapter.balances(holdings, null)).toEqual(expected);
+      expect(await bench.adapter.balances([], null)).toEqual([]);
+      if (bench.chain.token !== null) {
+        expect(await bench.adapter.balances(holdings.slice(0, 2), bench.chain.token)).toEqual([0n, 11n * unit]);
+      }
+    },
+  );
 }

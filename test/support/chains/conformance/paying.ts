@@ -24,7 +24,10 @@ export function describePaying(bench: Bench): void {
       expect(await bench.balance(payment.to)).toBe(payment.amount);
       expect(await bench.hotBalance()).toBe(hot - payment.amount - last.fee);
       const found = transfersOf(await bench.adapter.scan(cursor, 20)).filter(({ address }) => address === payment.to);
-      if (bench.seesAll) expect(found).toEqual([expect.objectContaining({ txid: tx.txid, tag: bench.chain.tag, amount: payment.amount })]);
+      if (bench.seesAll)
+        expect(found).toEqual([
+          expect.objectContaining({ txid: tx.txid, tag: bench.chain.tag, amount: payment.amount }),
+        ]);
     });
 
     bench.test('pays in tokens and takes the fee in the own coin', ['token'], async () => {
