@@ -137,10 +137,10 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
     return this.#kind(chain).viewKey?.() ?? null;
   }
 
-  async keyImages(chain: string, outputs: string): Promise<KeyImages | null> {
+  async keyImages(chain: string, outputs: string, addresses: number): Promise<KeyImages | null> {
     const kind = this.#kind(chain);
     if (!kind.keyImages) throw new SignerError('refused', `${chain} has no key images`);
-    return kind.keyImages(outputs);
+    return kind.keyImages(outputs, addresses);
   }
 
   async limitsDigest(chain: string): Promise<string | null> {

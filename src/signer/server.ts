@@ -255,7 +255,8 @@ async function route(signer: Signer & DepositKeys & TellsLimits, { method, path,
       return { viewKey: (await signer.viewKey?.(parameter('chain'))) ?? null };
     case 'POST /key-images': {
       const asked = new Members('the body', parseJson(body.toString('utf8')));
-      return { found: (await signer.keyImages?.(asked.text('chain'), asked.text('outputs'))) ?? null };
+      const [chain, outputs, addresses] = [asked.text('chain'), asked.text('outputs'), asked.integer('addresses')];
+      return { found: (await signer.keyImages?.(chain, outputs, addresses)) ?? null };
     }
     case 'GET /channels':
       return { addresses: await signer.channels(parameter('chain')) };

@@ -64,8 +64,8 @@ export class SocketSigner implements Signer, DepositKeys, TellsLimits {
     return viewKey;
   }
 
-  async keyImages(chain: string, outputs: string): Promise<KeyImages | null> {
-    const answer = await this.#ask('POST', '/key-images', bodyOf({ chain, outputs }));
+  async keyImages(chain: string, outputs: string, addresses: number): Promise<KeyImages | null> {
+    const answer = await this.#ask('POST', '/key-images', bodyOf({ chain, outputs, addresses }));
     const found = isObject(answer) ? answer.found : undefined;
     if (found !== null && !isKeyImages(found)) throw unavailable('its answer has no key images');
     return found;

@@ -21,6 +21,9 @@ interface MoneroTransactionsOptions {
   readonly keys: SigningKeys;
 }
 
+/** Addresses that one request has the offline wallet make, and that it has at most. */
+const addressesAtOnce = 1_000;
+const mostAddresses = 5_000_000;
 /** The offline wallet is made without blocks, so that it begins nowhere. */
 const anyHeight = 0;
 
@@ -34,6 +37,8 @@ export class MoneroTransactions implements TransactionSigner {
   readonly #chain: string;
   readonly #keys: WalletKeys;
   readonly #wallet: MoneroWallet | null;
+  /** How many addresses the open wallet has; null when that must be asked. */
+  #addresses: number | null = null;
   /** One call to the wallet must not come between those of another. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -58,8 +63,9 @@ export class MoneroTransactions implements TransactionSigner {
     return this.#keys.viewKey;
   }
 
-  keyImages(outputs: string): Promise<KeyImages | null> {
+  keyImages(outputs: string, addresses: number): Promise<KeyImages | null> {
     return this.#inTurn(async (wallet) => {
+      await this.#addAddresses(wallet, addresses);
       try {
         await wallet.importOutputs(outputs);
       } catch (error) {
@@ -106,6 +112,20 @@ export class MoneroTransactions implements TransactionSigner {
     return turn;
   }
 
+  /** The wallet takes no output of an address that it does not know. */
+  async #addAddresses(wallet: MoneroWallet, wanted: number): Promise<void> {
+    if (!Number.isSafeInteger(wanted) || wanted > mostAddresses) {
+      throw new SignerError('refused', `a wallet has at most ${mostAddresses} addresses`);
+    }
+    this.#addresses ??= (await wallet.addresses()).length;
+    const missing = wanted - this.#addresses;
+    if (missing <= 0) return;
+    await wallet.addAddresses(Math.min(missing, addressesAtOnce));
+    this.#addresses += Math.min(missing, addressesAtOnce);
+    await wallet.save();
+    if (missing > addressesAtOnce) throw new SignerError('unavailable', 'the offline wallet still makes its addresses');
+  }
+
   async #withWallet<T>(task: (wallet: MoneroWallet) => Promise<T>): Promise<T> {
     const wallet = this.#wallet;
     if (wallet === null) {
@@ -119,7 +139,10 @@ export class MoneroTransactions implements TransactionSigner {
       if (found !== null && found !== this.#keys.address) {
         throw new SignerError('unavailable', 'the offline wallet that is open is of other keys');
       }
-      if (found === null) await wallet.open(this.#keys, anyHeight);
+      if (found === null) {
+        this.#addresses = null;
+        await wallet.open(this.#keys, anyHeight);
+      }
       return await task(wallet);
     } catch (error) {
       if (!(error instanceof ChainError || error instanceof RpcError)) throw error;

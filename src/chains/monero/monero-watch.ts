@@ -1,7 +1,7 @@
 import type { MadeAddresses } from '../addresses/own-addresses.ts';
 import { NodeFault } from '../nodes/node-answer.ts';
 import { ChainError } from '../port/chain-adapter.ts';
-import { type Signer, SignerError } from '../port/signer.ts';
+import { type KeyImages, type Signer, SignerError } from '../port/signer.ts';
 import type { MoneroWallet } from './monero-wallet.ts';
 
 interface WatchParts {
@@ -54,8 +54,9 @@ export class MoneroWatch {
     const { wallet, chain, signer } = this.#parts;
     if (!signer?.keyImages) throw new ChainError('signer_away', `${chain} needs a signer for key images`);
     try {
-      const some = await signer.keyImages(chain, await wallet.exportOutputs(false));
-      const found = some ?? (await signer.keyImages(chain, await wallet.exportOutputs(true)));
+      const ask = async (all: boolean): Promise<KeyImages | null> =>
+        (await signer.keyImages?.(chain, await wallet.exportOutputs(all), this.#known ?? 1)) ?? null;
+      const found = (await ask(false)) ?? (await ask(true));
       if (found === null) throw new SignerError('unavailable', 'its wallet takes no outputs');
       await wallet.importKeyImages(found);
     } catch (error) {

@@ -46,9 +46,10 @@ export interface Signer {
    * The key images of outputs, which show where these are spent, on chains whose wallets need them.
    *
    * @param outputs As the wallet that sees them exports them.
+   * @param addresses How many addresses this wallet has, which the signer's must have too.
    * @returns Null when the signer's wallet lacks earlier outputs, so that all must be given.
    */
-  keyImages?(chain: string, outputs: string): Promise<KeyImages | null>;
+  keyImages?(chain: string, outputs: string, addresses: number): Promise<KeyImages | null>;
 }
 
 export interface SignedKeyImage {

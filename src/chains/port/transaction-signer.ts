@@ -73,7 +73,7 @@ export interface TransactionSigner {
   /** As `Signer.viewKey`. Absent on chains without. */
   viewKey?(): string;
   /** As `Signer.keyImages`. Absent on chains without. */
-  keyImages?(outputs: string): Promise<KeyImages | null>;
+  keyImages?(outputs: string, addresses: number): Promise<KeyImages | null>;
 }
 
 /** The names of the conditions that do not hold, for `OpenedTx.faults`. */

@@ -67,7 +67,7 @@ export class MoneroHarness implements ChainHarness {
   signer(): Pick<Signer, 'viewKey' | 'keyImages'> {
     return {
       viewKey: async () => this.transactions.viewKey(),
-      keyImages: (_chain, outputs) => this.transactions.keyImages(outputs),
+      keyImages: (_chain, outputs, addresses) => this.transactions.keyImages(outputs, addresses),
     };
   }
 
