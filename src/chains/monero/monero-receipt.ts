@@ -2,7 +2,7 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { moneroParts } from '../addresses/monero.ts';
-import { fromLittleEndian, hashToScalar, toLittleEndian } from './monero-keys.ts';
+import { fromLittleEndian, hashToScalar, toLittleEndian } from '../addresses/monero-keys.ts';
 import type { MoneroTx } from './monero-tx.ts';
 
 const { Point } = ed25519;

@@ -1,4 +1,5 @@
 import { moneroParts } from '../addresses/monero.ts';
+import { moneroAddress, moneroKeys, moneroKeyText } from '../addresses/monero-keys.ts';
 import { type Network, networkOfChain } from '../networks/networks.ts';
 import { RpcError } from '../nodes/json-rpc.ts';
 import { ChainError, type PaymentIntent, type PreparedTx } from '../port/chain-adapter.ts';
@@ -10,7 +11,6 @@ import {
   type SigningKeys,
   type TransactionSigner,
 } from '../port/transaction-signer.ts';
-import { moneroAddress, moneroKeys, moneroKeyText } from './monero-keys.ts';
 import type { MoneroNetwork } from './monero-section.ts';
 import { moneroTraits } from './monero-traits.ts';
 import { keyImageOf, keyImageReservation, MalformedTx, type MoneroTx, parseMoneroTx } from './monero-tx.ts';

@@ -24,7 +24,7 @@ const declare = (): void => {
     await gateway.tick();
     const txid = await gateway.pay(order);
     await gateway.tick();
-    expect(await status(order)).toBe('waiting_deposit');
+    expect(await status(order)).toBe('confirming');
     await gateway.mine('monero', 2);
     await gateway.tick();
     expect(await gateway.show(order)).toMatchObject({ deposit_txid: txid });
@@ -44,7 +44,19 @@ const declare = (): void => {
     await gateway.tick();
     expect(await status(order)).toBe('expired');
     await gateway.confirm(order);
-    await gateway.settle(order);
+    await gateway.settle(order).catch(async (e) => {
+      console.log(
+        JSON.stringify([
+          await gateway.show(order),
+          await gateway.payments(order),
+          await gateway.history(order),
+          await gateway.query(
+            "select * from payment_attempt where payment_id in (select id from payment where state not in ('confirmed','dead'))",
+          ),
+        ]).slice(0, 6000),
+      );
+      throw e;
+    });
     expect(await status(order)).toBe('refunded');
   });
 
@@ -55,10 +67,10 @@ const declare = (): void => {
     await gateway.mine('monero', 4);
     await gateway.tick();
     expect(await status(order)).toBe('waiting_deposit');
-    const rows = await gateway.query<{ state: string; purpose: string }>(
-      `select state, reason from deposit where chain = 'monero' and address = $1`,
-      [order.depositAddress],
-    );
+    const rows = await gateway.query(`select * from deposit where chain = 'monero' and address = $1`, [
+      order.depositAddress,
+    ]);
+    console.log(rows);
     expect(rows).toHaveLength(1);
   });
 };

@@ -55,7 +55,6 @@ const layers: Record<string, readonly string[]> = {
     'base/db/embedded',
     'base/jobs',
     'chains/addresses',
-    'chains/monero',
     'chains/networks',
     'chains/port',
     'chains/sandbox',

@@ -1,7 +1,7 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { encodeMonero } from '../addresses/monero.ts';
+import { encodeMonero } from './monero.ts';
 
 /** The private keys of one Monero wallet, as scalars. */
 export interface MoneroKeys {
