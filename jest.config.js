@@ -22,6 +22,7 @@ const slow = [
   'test/integration/chains/hostile-chains.test.ts',
   'test/integration/chains/monero-adapter.test.ts',
   'test/integration/chains/monero-cases.test.ts',
+  'test/integration/chains/monero-lies.test.ts',
   'test/integration/chains/networks-program.test.ts',
   'test/integration/chains/networks.test.ts',
   'test/integration/chains/solana-lies.test.ts',
