@@ -154,9 +154,10 @@ export class MoneroAdapter implements ChainAdapter {
     });
   }
 
+  /** Waits for no other question: a wallet that was made again reads blocks for hours. */
   status(tx: SignedTx): Promise<TxStatus> {
     const { finalityDepth } = this;
-    return this.#inTurn((daemon) => moneroStatus({ daemon, wallet: this.#wallet, finalityDepth }, tx));
+    return this.#ask((daemon) => moneroStatus({ daemon, wallet: this.#wallet, finalityDepth }, tx));
   }
 
   /** While it waits, null for a process without a signer, and with inputs of others. */
@@ -204,7 +205,7 @@ export class MoneroAdapter implements ChainAdapter {
     const head = await node.head();
     if (head.timeMs !== undefined) refuseStalled(this.#network, Math.floor(head.timeMs / 1_000));
     const readTo = await this.#watch.read();
-    await this.#tryKeyImages();
+    if (head.hash !== cursor.window.at(-1)?.hash) await this.#tryKeyImages();
     const bottom = cursor.window[0]?.height ?? 0;
     const transfers = await this.#transfers(node, bottom, Math.min(head.height, readTo));
     const againFrom = this.#changedFrom(cursor, transfers);

@@ -55,7 +55,7 @@ if (!hasMonerod()) {
       await node.mine(1);
       const found = transfersOf(await wallet.adapter.scan(cursor, 10)).filter(({ address }) => address === last);
       expect(found).toEqual([{ key: `${txid}:400`, txid, address: last, tag: null, contract: null, amount: xmr }]);
-    });
+    }, 600_000);
 
     it('adds what one transaction brings to an address, and tells two addresses apart', async () => {
       const cursor = await here();
