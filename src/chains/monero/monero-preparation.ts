@@ -91,13 +91,14 @@ export class MoneroPreparation {
 
   /** Null when the chosen outputs do not suffice for the fee. */
   async #build(
-    { to, amount }: PaymentIntent,
+    { to, amount, purpose }: PaymentIntent,
     chosen: readonly OwnedOutput[],
     { fee, others }: { readonly fee: bigint; readonly others: number },
   ): Promise<UnsignedTransfer | null> {
     const { hotWallet, network } = this.#parts;
     const change = totalOf(chosen) - amount - fee;
-    const parts = BigInt(Math.max(0, wantedOutputs - others - 1));
+    // The fee of a refund is bounded by what its user is charged.
+    const parts = purpose === 'refund' ? 0n : BigInt(Math.max(0, wantedOutputs - others - 1));
     const part = change / (parts + 1n);
     const isWorth = parts > 0n && part >= leastPart * fee;
     const more = isWorth ? Array.from({ length: Number(parts) }, () => ({ address: hotWallet, amount: part })) : [];
