@@ -65,7 +65,8 @@ export async function openChains(options: ChainsOptions): Promise<Map<string, Ch
   for (const { network, facts } of live) tellTroubles(options, network, facts);
   const liveAdapters = await withAdvisoryLock(databaseUrl, advisoryLocks.firstStart, async () => {
     const wallets = await firstStarts(options, live);
-    return Promise.all([...wallets].map(([network, wallet]) => openLiveAdapter(network, wallet, options.orm)));
+    const { orm, signer } = options;
+    return Promise.all([...wallets].map(([network, wallet]) => openLiveAdapter(network, wallet, orm, { signer })));
   });
   await catalogue.refresh();
   const adapters = [...(await openSandbox(options)), ...liveAdapters];

@@ -4,6 +4,7 @@ import type { ChainCoin, LiveNetwork } from './networks/network-config.ts';
 import type { HttpNodeOptions } from './nodes/http-node.ts';
 import type { NodeFacts } from './nodes/node-facts.ts';
 import type { ChainAdapter, ChainTraits } from './port/chain-adapter.ts';
+import type { Signer } from './port/signer.ts';
 import type { SigningKeys, TransactionSigner } from './port/transaction-signer.ts';
 
 /** What an adapter is opened with. */
@@ -16,6 +17,8 @@ export interface AdapterParts {
   readonly fundingTag: string | null;
   /** Changes to the usual options of a node's client. */
   readonly rpc: Pick<HttpNodeOptions, 'timeoutMs'>;
+  /** Null in a process without a signer, which reads only. */
+  readonly signer: Signer | null;
   /** Identity of the chain on this database; null before its first start. */
   readonly knownIdentity: () => Promise<string | null>;
 }

@@ -23,6 +23,8 @@ export interface SignedContents {
   readonly fee: bigint;
   /** Null when the transaction never expires. */
   readonly expiresAt: Expiry | null;
+  /** The signed bytes, where signing again would give others. */
+  readonly raw?: string;
 }
 
 /** An attempt, as the journal holds it. */
@@ -63,13 +65,10 @@ export class SignerJournal {
    *   with other contents.
    */
   async record(paymentId: string, attempt: number, contents: SignedContents): Promise<'recorded' | 'same'> {
-    const { chain, intentDigest, payloadDigest, txid, reserves, fee, expiresAt } = contents;
-    // Members in one order, so that equal contents are equal text. A damaged entry equals none, and
-    // is refused too.
+    const { chain, intentDigest, payloadDigest, txid } = contents;
+    // A damaged entry equals none, and is refused too.
     const early = { paymentId, attempt, chain, intentDigest, payloadDigest, txid };
-    // Without an expiry it is the text of versions that knew none.
-    const expiry = expiresAt === null ? {} : { expiresAt };
-    const text = lineOf({ ...early, reserves, fee: fee.toString(), ...expiry });
+    const text = entryLine(paymentId, attempt, contents);
     const { isNew, found } = await this.#enter(paymentId, attempt, text);
     if (found !== text && found !== lineOf(early)) {
       if (found === revokedLine(paymentId, attempt)) throw revoked(paymentId, attempt);
@@ -79,6 +78,25 @@ export class SignerJournal {
       );
     }
     return isNew ? 'recorded' : 'same';
+  }
+
+  /**
+   * The bytes that were stored for an attempt with these very contents; null for none.
+   *
+   * @throws SignerError `revoked` when the attempt was revoked.
+   */
+  async kept(
+    paymentId: string,
+    attempt: number,
+    asked: Omit<SignedContents, 'txid' | 'raw'>,
+  ): Promise<{ readonly txid: string; readonly raw: string } | null> {
+    const { folder, name } = this.#placeOf(paymentId);
+    const found = await readFile(join(folder, `${name}-${attempt}.json`), 'utf8').catch(ignoreMissing);
+    if (found === undefined) return null;
+    if (found === revokedLine(paymentId, attempt)) throw revoked(paymentId, attempt);
+    const { txid, raw } = parseKept(found);
+    if (txid === null || raw === null) return null;
+    return found === entryLine(paymentId, attempt, { ...asked, txid, raw }) ? { txid, raw } : null;
   }
 
   /** Revokes an attempt, so that it can never be recorded; false when it was recorded before. */
@@ -155,6 +173,25 @@ export class SignerJournal {
 
 function lineOf(entry: object): string {
   return `${JSON.stringify(entry)}\n`;
+}
+
+/** The text of an entry. Its members have one order, so that equal contents are equal text. */
+function entryLine(paymentId: string, attempt: number, contents: SignedContents): string {
+  const { chain, intentDigest, payloadDigest, txid, reserves, fee, expiresAt, raw } = contents;
+  const early = { paymentId, attempt, chain, intentDigest, payloadDigest, txid };
+  // Without an expiry or bytes it is the text of versions that knew none.
+  const later = { ...(expiresAt !== null && { expiresAt }), ...(raw !== undefined && { raw }) };
+  return lineOf({ ...early, reserves, fee: fee.toString(), ...later });
+}
+
+/** The bytes of an entry and their txid; null in an entry without, and in a damaged one. */
+function parseKept(text: string): { readonly txid: string | null; readonly raw: string | null } {
+  try {
+    const { txid, raw } = JSON.parse(text);
+    return { txid: typeof txid === 'string' ? txid : null, raw: typeof raw === 'string' ? raw : null };
+  } catch {
+    return { txid: null, raw: null };
+  }
 }
 
 function revokedLine(paymentId: string, attempt: number): string {

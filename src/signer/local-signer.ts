@@ -11,7 +11,7 @@ import {
   paymentPurposes,
   type SignedTx,
 } from '../chains/port/chain-adapter.ts';
-import { type Signer, SignerError } from '../chains/port/signer.ts';
+import { type KeyImages, type Signer, SignerError } from '../chains/port/signer.ts';
 import type { SigningKeys, TransactionSigner } from '../chains/port/transaction-signer.ts';
 import { rulesByName, type SandboxRules, usualRules } from '../chains/sandbox/sandbox-rules.ts';
 import { SandboxTransactions } from '../chains/sandbox/sandbox-transactions.ts';
@@ -77,27 +77,44 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
   }
 
   async sign(chain: string, intent: PaymentIntent, tx: PreparedTx, earlier: readonly string[] = []): Promise<SignedTx> {
-    const opened = this.#kind(chain).open(chain, intent, tx, this.#clock.now());
+    const kept = await this.#kept(chain, intent, tx);
+    if (kept !== null) return kept;
+    const opened = await this.#kind(chain).open(chain, intent, tx, this.#clock.now());
     const faults = [...requestFaults(intent, tx), ...this.#kindFaults(chain, intent), ...opened.faults];
     if (faults.length > 0) throw new SignerError('refused', faults.join('; '));
 
-    const { txid, raw } = await this.#inTurn(intent.id, async () => {
+    return this.#inTurn(intent.id, async () => {
+      const first = await this.#kept(chain, intent, tx);
+      if (first !== null) return first;
       const digests = { intentDigest: intentDigest(chain, intent), payloadDigest: digest(tx.payload) };
       const { builtAtMs, leastCounted = 0n, moved = 0n } = opened;
       const request: SoundRequest = { chain, intent, tx, earlier, builtAtMs, leastCounted, moved, ...digests };
       const added = await this.#added(request);
       // Counted before the signature, so that no signed bytes exist that are not counted.
       if (added && this.#live.has(chain)) await this.#claim(request, added);
-      const signed = opened.sign();
+      const signed = await opened.sign();
       await this.#onDisk(() => this.#journal.claim(chain, signed.txid, digests.payloadDigest));
       // Recorded before the caller gets the bytes. A crash in between costs nothing: the same
       // request returns them again.
       const { reserves, fee, expiresAt } = tx;
-      const contents = { chain, ...digests, txid: signed.txid, reserves, fee, expiresAt };
+      const raw = this.#kind(chain).keepsBytes ? { raw: signed.raw } : {};
+      const contents = { chain, ...digests, txid: signed.txid, reserves, fee, expiresAt, ...raw };
       await this.#onDisk(() => this.#journal.record(intent.id, intent.attempt, contents));
-      return signed;
+      return { txid: signed.txid, raw: signed.raw, reserves: [...reserves], expiresAt };
     });
-    return { txid, raw, reserves: [...tx.reserves], expiresAt: tx.expiresAt };
+  }
+
+  /**
+   * The bytes that were signed for the very same request before, where another signature would be
+   * another transaction; null otherwise.
+   */
+  async #kept(chain: string, intent: PaymentIntent, tx: PreparedTx): Promise<SignedTx | null> {
+    if (!this.#kind(chain).keepsBytes) return null;
+    const { reserves, fee, expiresAt } = tx;
+    const digests = { intentDigest: intentDigest(chain, intent), payloadDigest: digest(tx.payload) };
+    const asked = { chain, ...digests, reserves, fee, expiresAt };
+    const found = await this.#onDisk(() => this.#journal.kept(intent.id, intent.attempt, asked));
+    return found === null ? null : { ...found, reserves: [...reserves], expiresAt };
   }
 
   async revoke(chain: string, intent: PaymentIntent, tx: PreparedTx): Promise<SignedTx | null> {
@@ -114,6 +131,16 @@ export class LocalSigner implements Signer, DepositKeys, TellsLimits {
 
   async channels(chain: string): Promise<readonly string[]> {
     return this.#kind(chain).channels?.() ?? [];
+  }
+
+  async viewKey(chain: string): Promise<string | null> {
+    return this.#kind(chain).viewKey?.() ?? null;
+  }
+
+  async keyImages(chain: string, outputs: string, addresses: number): Promise<KeyImages | null> {
+    const kind = this.#kind(chain);
+    if (!kind.keyImages) throw new SignerError('refused', `${chain} has no key images`);
+    return kind.keyImages(outputs, addresses);
   }
 
   async limitsDigest(chain: string): Promise<string | null> {

@@ -251,6 +251,13 @@ async function route(signer: Signer & DepositKeys & TellsLimits, { method, path,
     }
     case 'GET /hot-wallet':
       return { address: await signer.hotWallet(parameter('chain')) };
+    case 'GET /view-key':
+      return { viewKey: (await signer.viewKey?.(parameter('chain'))) ?? null };
+    case 'POST /key-images': {
+      const asked = new Members('the body', parseJson(body.toString('utf8')));
+      const [chain, outputs, addresses] = [asked.text('chain'), asked.text('outputs'), asked.integer('addresses')];
+      return { found: (await signer.keyImages?.(chain, outputs, addresses)) ?? null };
+    }
     case 'GET /channels':
       return { addresses: await signer.channels(parameter('chain')) };
     case 'GET /limits':

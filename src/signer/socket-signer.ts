@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { systemMs } from '../base/clock.ts';
 import { errorCode } from '../base/db/error-code.ts';
 import type { PaymentIntent, PreparedTx, SignedTx } from '../chains/port/chain-adapter.ts';
-import { type Signer, SignerError } from '../chains/port/signer.ts';
+import { type KeyImages, type Signer, SignerError } from '../chains/port/signer.ts';
 import type { DepositKeys } from './deposit-keys.ts';
 import { isExpiry } from './expiry.ts';
 import type { TellsLimits } from './limits.ts';
@@ -55,6 +55,20 @@ export class SocketSigner implements Signer, DepositKeys, TellsLimits {
 
   channels(chain: string): Promise<readonly string[]> {
     return this.#addresses(`/channels?${new URLSearchParams({ chain })}`);
+  }
+
+  async viewKey(chain: string): Promise<string | null> {
+    const found = await this.#ask('GET', `/view-key?${new URLSearchParams({ chain })}`);
+    const viewKey = isObject(found) ? found.viewKey : undefined;
+    if (viewKey !== null && !isName(viewKey)) throw unavailable('its answer has no viewKey');
+    return viewKey;
+  }
+
+  async keyImages(chain: string, outputs: string, addresses: number): Promise<KeyImages | null> {
+    const answer = await this.#ask('POST', '/key-images', bodyOf({ chain, outputs, addresses }));
+    const found = isObject(answer) ? answer.found : undefined;
+    if (found !== null && !isKeyImages(found)) throw unavailable('its answer has no key images');
+    return found;
   }
 
   fingerprint(): Promise<string> {
@@ -198,6 +212,15 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function isName(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
+}
+
+function isKeyImages(value: unknown): value is KeyImages {
+  return (
+    isObject(value) &&
+    Number.isSafeInteger(value.offset) &&
+    Array.isArray(value.images) &&
+    value.images.every((one) => isObject(one) && isName(one.keyImage) && isName(one.signature))
+  );
 }
 
 function isSignedTx(value: unknown): value is SignedTx {

@@ -1,5 +1,6 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { base58xmr } from '@scure/base';
 import { type AddressCodec, accepted, attempt, notOurs, ofTestNetwork } from './codec.ts';
 
@@ -44,6 +45,22 @@ export const moneroCodec: AddressCodec = {
     return accepted(text, found[0]);
   },
 };
+
+/** An address in its parts. */
+export interface MoneroParts {
+  /** Both public keys in hex. */
+  readonly keys: string;
+  /** The payment id of an integrated address, in hex; null for others. */
+  readonly paymentId: string | null;
+}
+
+/** Null for a text that is no address of the public network. */
+export function moneroParts(text: string): MoneroParts | null {
+  if (!moneroCodec.decode(text).ok) return null;
+  const bytes = base58xmr.decode(text);
+  const paymentId = bytes.length > 69 ? bytesToHex(bytes.subarray(65, -4)) : null;
+  return { keys: bytesToHex(bytes.subarray(1, 65)), paymentId };
+}
 
 function isPublicKey(bytes: Uint8Array): boolean {
   return attempt(() => ed25519.Point.fromBytes(bytes)) !== null;

@@ -25,3 +25,27 @@ export function ownAddresses(orm: MikroORM, chain: string): OwnAddresses {
     },
   };
 }
+
+/** The addresses that were made ahead for a chain, given to orders or not. */
+export interface MadeAddresses {
+  /** The highest index; 0 before the first. */
+  last(): Promise<number>;
+  /** All of them by index. */
+  all(): Promise<ReadonlyMap<number, string>>;
+}
+
+export function madeAddresses(orm: MikroORM, chain: string): MadeAddresses {
+  const keychain = networkOfChain(chain)?.keychain ?? '';
+  return {
+    last: async () => {
+      const text = 'select coalesce(max(index), 0)::int as last from deposit_address where keychain = ?';
+      const [row] = await sql<{ last: number }>(orm.em.fork(), text, [keychain]);
+      return row?.last ?? 0;
+    },
+    all: async () => {
+      const text = 'select index::int as index, address from deposit_address where keychain = ?';
+      const rows = await sql<{ index: number; address: string }>(orm.em.fork(), text, [keychain]);
+      return new Map(rows.map(({ index, address }) => [index, address]));
+    },
+  };
+}

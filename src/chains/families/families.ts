@@ -1,5 +1,6 @@
 import type { ChainFamily } from '../chain-family.ts';
 import { evmFamily } from '../evm/evm-family.ts';
+import { moneroFamily } from '../monero/monero-family.ts';
 import { solanaFamily } from '../solana/solana-family.ts';
 import { stellarFamily } from '../stellar/stellar-family.ts';
 import { tonFamily } from '../ton/ton-family.ts';
@@ -8,7 +9,16 @@ import { utxoFamily } from '../utxo/utxo-family.ts';
 import { xrpFamily } from '../xrp/xrp-family.ts';
 
 /** The table of families: one row each. No other file outside a family's folder names it. */
-const rows = [evmFamily, utxoFamily, tronFamily, xrpFamily, stellarFamily, solanaFamily, tonFamily] as const;
+const rows = [
+  evmFamily,
+  utxoFamily,
+  tronFamily,
+  xrpFamily,
+  stellarFamily,
+  solanaFamily,
+  tonFamily,
+  moneroFamily,
+] as const;
 
 type NetworkOf<Row> = Row extends ChainFamily<infer Network> ? Network : never;
 

@@ -2,6 +2,7 @@ import { formatDecimal, isDecimal } from '../../base/money.ts';
 import { span } from '../../base/telemetry/tracing.ts';
 import type { NodeConfig } from '../networks/network-config.ts';
 import { ChainError } from '../port/chain-adapter.ts';
+import { DigestClient } from './digest.ts';
 import { NodeFault } from './node-answer.ts';
 
 export interface HttpNodeOptions {
@@ -25,6 +26,8 @@ export interface HttpNodeOptions {
    * empty object of a broken proxy must not be read as an account without coins.
    */
   readonly anyStatus?: boolean;
+  /** Credentials go by Digest authentication in place of Basic. */
+  readonly digest?: boolean;
 }
 
 /** HTTP status codes of a proxy in front of the node, which do not depend on the call. */
@@ -52,18 +55,21 @@ export class HttpNode {
   readonly #headers: Record<string, string>;
   readonly #secrets: readonly string[];
   readonly #options: Required<HttpNodeOptions>;
+  readonly #digest: DigestClient | null;
 
   constructor({ url, user, password, headers }: NodeConfig, options: HttpNodeOptions = {}) {
     this.name = new URL(url).origin;
     this.#url = url;
-    const basic = user === null ? undefined : btoa(`${user}:${password ?? ''}`);
+    const isDigest = user !== null && options.digest === true;
+    this.#digest = isDigest ? new DigestClient({ user, password: password ?? '' }) : null;
+    const basic = user === null || isDigest ? undefined : btoa(`${user}:${password ?? ''}`);
     this.#headers = { ...(basic !== undefined && { Authorization: `Basic ${basic}` }), ...headers };
     this.#secrets = [password ?? '', basic ?? '', ...Object.values(headers).flatMap(partsOf), ...keysOf(url)]
       .filter((secret) => secret !== '')
       .map((secret) => secret.toLowerCase());
     this.#options = {
       ...{ timeoutMs: 15_000, maxBytes: 256 * 1024 * 1024, numbersAsText: false },
-      ...{ longNumbersAsText: false, anyStatus: false },
+      ...{ longNumbersAsText: false, anyStatus: false, digest: false },
       ...options,
     };
   }
@@ -133,26 +139,30 @@ export class HttpNode {
   }
 
   async #exchange({ url, body }: HttpRequest): Promise<{ readonly status: number; readonly text: string }> {
+    const headers = { ...(body !== null && { 'Content-Type': 'application/json' }), ...this.#headers };
+    const { timeoutMs } = this.#options;
     try {
-      const answer = await fetch(url, {
-        method: body === null ? 'GET' : 'POST',
-        headers: { ...(body !== null && { 'Content-Type': 'application/json' }), ...this.#headers },
-        body,
-        redirect: 'error',
-        signal: AbortSignal.timeout(this.#options.timeoutMs),
-      });
-      return { status: answer.status, text: await this.#read(answer) };
+      if (this.#digest !== null && body !== null) {
+        const read = async (answer: { status: number; body: AsyncIterable<Uint8Array> }) => {
+          return { status: answer.status, text: await this.#read(answer.body) };
+        };
+        return await this.#digest.post(url, headers, body, { timeoutMs, read });
+      }
+      const signal = AbortSignal.timeout(timeoutMs);
+      const method = body === null ? 'GET' : 'POST';
+      const answer = await fetch(url, { method, headers, body, redirect: 'error', signal });
+      return { status: answer.status, text: await this.#read(answer.body ?? []) };
     } catch (cause) {
       if (cause instanceof ChainError) throw cause;
       throw this.#fault('unreachable', 'does not answer', cause);
     }
   }
 
-  async #read(answer: Response): Promise<string> {
+  async #read(body: AsyncIterable<Uint8Array> | readonly Uint8Array[]): Promise<string> {
     const { maxBytes } = this.#options;
     const chunks: Uint8Array[] = [];
     let size = 0;
-    for await (const chunk of answer.body ?? []) {
+    for await (const chunk of body) {
       size += chunk.length;
       if (size > maxBytes) throw this.#fault('unsound_answer', `answered more than ${maxBytes} bytes`);
       chunks.push(chunk);

@@ -37,6 +37,31 @@ export interface Signer {
    * their numbers; empty on chains without.
    */
   channels(chain: string): Promise<readonly string[]>;
+  /**
+   * The key with which a wallet sees what comes to it and cannot spend. Null on chains whose
+   * addresses show that to everyone.
+   */
+  viewKey?(chain: string): Promise<string | null>;
+  /**
+   * The key images of outputs, which show where these are spent, on chains whose wallets need them.
+   *
+   * @param outputs As the wallet that sees them exports them.
+   * @param addresses How many addresses this wallet has, which the signer's must have too.
+   * @returns Null when the signer's wallet lacks earlier outputs, so that all must be given.
+   */
+  keyImages?(chain: string, outputs: string, addresses: number): Promise<KeyImages | null>;
+}
+
+export interface SignedKeyImage {
+  readonly keyImage: string;
+  /** Proves that the key image is that of its output. */
+  readonly signature: string;
+}
+
+/** Key images of a wallet's outputs, in their order, from a place on. */
+export interface KeyImages {
+  readonly offset: number;
+  readonly images: readonly SignedKeyImage[];
 }
 
 export class SignerError extends Error {

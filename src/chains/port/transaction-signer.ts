@@ -1,7 +1,8 @@
 import type { ChainTraits, PaymentIntent, PreparedTx } from './chain-adapter.ts';
+import type { KeyImages } from './signer.ts';
 
 /** An unsigned transaction, as the signer reads it from its bytes. */
-export interface OpenedTx {
+export interface OpenedTx<Signed = SignedBytes> {
   /**
    * The differences between the bytes and the decided payment, and between the bytes and the
    * prepared transaction's own facts. They name members and never their values. Empty when the
@@ -24,8 +25,16 @@ export interface OpenedTx {
    * coin. It stays ours, but a wallet without coins pays no one.
    */
   readonly moved?: bigint;
-  /** Signs it. The same transaction always gives the same bytes. */
-  sign(): { readonly txid: string; readonly raw: string };
+  /**
+   * Signs it. The same transaction always gives the same bytes, except where the family keeps them
+   * (`TransactionSigner.keepsBytes`).
+   */
+  sign(): Signed;
+}
+
+export interface SignedBytes {
+  readonly txid: string;
+  readonly raw: string;
 }
 
 /** What one set-up, and all of a day in UTC, may bring to further accounts of the wallet. */
@@ -55,10 +64,24 @@ export interface TransactionSigner {
    */
   isHotWallet(chain: string, address: string): boolean;
   /**
+   * Set where each signature gives other bytes. The first ones are then stored before they leave,
+   * and returned whenever the same is asked for again.
+   */
+  readonly keepsBytes?: true;
+  /**
    * @param now The signer's clock; that of the machine unless given.
    * @throws SignerError `refused` when the payload is no transaction of this kind.
    */
-  open(chain: string, intent: PaymentIntent, tx: PreparedTx, now?: Date): OpenedTx;
+  open(
+    chain: string,
+    intent: PaymentIntent,
+    tx: PreparedTx,
+    now?: Date,
+  ): OpenedTx | Promise<OpenedTx<Promise<SignedBytes>>>;
+  /** As `Signer.viewKey`. Absent on chains without. */
+  viewKey?(): string;
+  /** As `Signer.keyImages`. Absent on chains without. */
+  keyImages?(outputs: string, addresses: number): Promise<KeyImages | null>;
 }
 
 /** The names of the conditions that do not hold, for `OpenedTx.faults`. */

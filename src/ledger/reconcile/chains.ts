@@ -76,11 +76,11 @@ async function readChain(
   const hotWallet = await adapter.hotWallet();
   const moved = await movedUnbooked(adapter, stored, assets);
   const found = new Tally();
-  // A wallet that is also the deposit address counts once, as the wallet.
+  // Addresses of deposits from which the wallet pays count once, as the wallet.
   const paysFromDeposits = accountOfDeposits(adapter.traits) === 'hot';
-  const isHot = (address: string): boolean => address === hotWallet.address;
-  const isDeposit = (address: string): boolean =>
-    stored.addresses.has(address) && !(paysFromDeposits && isHot(address));
+  const isHot = (address: string): boolean =>
+    address === hotWallet.address || (paysFromDeposits && stored.addresses.has(address));
+  const isDeposit = (address: string): boolean => stored.addresses.has(address) && !isHot(address);
   const depositAddresses = [...stored.addresses].filter(isDeposit);
   for (const asset of assets) {
     const held = await heldByAddresses(adapter, depositAddresses, asset);

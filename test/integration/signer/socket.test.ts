@@ -56,6 +56,30 @@ describe('a signer behind a socket', () => {
     expect(await client.limitsDigest('ethereum')).toBe('of ethereum');
   });
 
+  it('gives the view key and key images of a chain that has them, and neither elsewhere', async () => {
+    const server = await serve();
+    expect(await client.viewKey('bitcoin')).toBeNull();
+    await server.close();
+    const told = { offset: 2, images: [{ keyImage: 'image', signature: 'proof' }] };
+    const asked: unknown[] = [];
+    await serve({
+      viewKey: async (chain: string) => `of ${chain}`,
+      keyImages: async (...members: unknown[]) => {
+        asked.push(members);
+        return asked.length > 1 ? null : told;
+      },
+    });
+    expect(await client.viewKey('monero')).toBe('of monero');
+    expect(await client.keyImages('monero', 'abcd', 400)).toEqual(told);
+    expect(await client.keyImages('monero', 'ef', 401)).toBeNull();
+    expect(asked).toEqual([
+      ['monero', 'abcd', 400],
+      ['monero', 'ef', 401],
+    ]);
+    const { status } = await ask('POST', '/key-images', JSON.stringify({ chain: 'monero', outputs: 7, addresses: 1 }));
+    expect(status).toBe(400);
+  });
+
   it('passes the name of a set-up on, and refuses one that is no text', async () => {
     await serve();
     const setup = { ...intent, amount: 0n, setup: 'tickets:40' };

@@ -26,6 +26,10 @@ export interface ChainHarness {
   readonly tag: string | null;
   /** An unused address. */
   address(): string;
+  /** An unused address of ours, where a scan and `balances` see no others; absent elsewhere. */
+  ownAddress?(): string;
+  /** What an address has, where the adapter tells it of the wallet only; absent elsewhere. */
+  received?(address: string): Promise<bigint>;
   /** Sends coins from outside. Returns the txid. */
   pay(to: string, tag: string | null, contract: string | null, amount: bigint): Promise<string>;
   mine(blocks: number): Promise<void>;

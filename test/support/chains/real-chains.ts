@@ -5,6 +5,7 @@ import { stringify } from 'yaml';
 import type { NodeConfig } from '../../../src/chains/networks/network-config.ts';
 import { type Anvil, startAnvil, type TokenName } from './anvil.ts';
 import { type Litecoind, startLitecoind } from './litecoind.ts';
+import { type Monerod, startMonerod } from './monerod.ts';
 import { RealSolana } from './real-solana.ts';
 import { RealStellar } from './real-stellar.ts';
 import { RealTon } from './real-ton.ts';
@@ -22,6 +23,7 @@ export interface RealChainsOptions {
   readonly stellar?: NetworkChanges;
   readonly solana?: NetworkChanges;
   readonly ton?: NetworkChanges;
+  readonly monero?: NetworkChanges;
 }
 
 /** What else a test chooses of its chains. */
@@ -38,14 +40,17 @@ export interface ChainsToStart {
   readonly solana?: { now(): Date } | undefined;
   /** The clock of a TON. Without one there is none. */
   readonly ton?: { now(): Date } | undefined;
+  /** Whether there is a Monero, on a real node with its own clock. */
+  readonly monero?: boolean | undefined;
 }
 
-interface Simulated {
+interface Others {
   readonly tron: RealTron | null;
   readonly xrp: RealXrp | null;
   readonly stellar: RealStellar | null;
   readonly solana: RealSolana | null;
   readonly ton: RealTon | null;
+  readonly monero: Monerod | null;
 }
 
 /**
@@ -63,10 +68,11 @@ export class RealChains {
   readonly #stellar: RealStellar | null;
   readonly #solana: RealSolana | null;
   readonly #ton: RealTon | null;
+  readonly #monero: Monerod | null;
 
   private constructor(
     parts: Pick<RealChains, 'anvil' | 'litecoind' | 'token' | 'folder'>,
-    { tron, xrp, stellar, solana, ton }: Simulated,
+    { tron, xrp, stellar, solana, ton, monero }: Others,
   ) {
     this.anvil = parts.anvil;
     this.litecoind = parts.litecoind;
@@ -77,11 +83,12 @@ export class RealChains {
     this.#stellar = stellar;
     this.#solana = solana;
     this.#ton = ton;
+    this.#monero = monero;
   }
 
   static async start(options: RealChainsOptions = {}, toStart: ChainsToStart = {}): Promise<RealChains> {
     const folder = await mkdtemp(join(tmpdir(), 'real-chains-'));
-    const [anvil, litecoind, tron, xrp, stellar, solana, ton] = await Promise.all([
+    const [anvil, litecoind, tron, xrp, stellar, solana, ton, monero] = await Promise.all([
       startAnvil(),
       startLitecoind(),
       toStart.tron ? RealTron.start(toStart.tron) : null,
@@ -89,10 +96,12 @@ export class RealChains {
       toStart.stellar ? RealStellar.start(toStart.stellar) : null,
       toStart.solana ? RealSolana.start(toStart.solana) : null,
       toStart.ton ? RealTon.start(toStart.ton) : null,
+      toStart.monero ? startMonerod() : null,
     ]);
     const token = await anvil.deployToken(6, toStart.token ?? 'Token');
     await anvil.mine(5);
-    const chains = new RealChains({ anvil, litecoind, token, folder }, { tron, xrp, stellar, solana, ton });
+    const others = { tron, xrp, stellar, solana, ton, monero };
+    const chains = new RealChains({ anvil, litecoind, token, folder }, others);
     await chains.writeNetworks(options);
     return chains;
   }
@@ -131,6 +140,16 @@ export class RealChains {
     return this.#ton !== null;
   }
 
+  /** @throws Error when no Monero was asked for. */
+  get monero(): Monerod {
+    if (this.#monero === null) throw new Error('these chains were started without a Monero');
+    return this.#monero;
+  }
+
+  get hasMonero(): boolean {
+    return this.#monero !== null;
+  }
+
   get hasSolana(): boolean {
     return this.#solana !== null;
   }
@@ -164,7 +183,8 @@ export class RealChains {
   }
 
   async writeNetworks(changes: RealChainsOptions = {}): Promise<void> {
-    const { ethereum = {}, litecoin = {}, tron = {}, ripple = {}, stellar = {}, solana = {}, ton = {} } = changes;
+    const { ethereum = {}, litecoin = {}, tron = {}, ripple = {}, stellar = {}, solana = {} } = changes;
+    const { ton = {}, monero = {} } = changes;
     const networks = {
       ethereum: {
         kind: 'evm',
@@ -216,7 +236,7 @@ export class RealChains {
       ...(this.#stellar ? { stellar: { ...this.#stellar.section(), ...stellar } } : {}),
       ...(this.#ton ? { ton: { ...this.#ton.section(), ...ton } } : {}),
       ...(this.#solana ? { solana: { ...this.#solana.section(), ...solana } } : {}),
-      ...(this.#ton ? { ton: { ...this.#ton.section(), ...ton } } : {}),
+      ...(this.#monero ? { monero: { ...(await this.#monero.section()), ...monero } } : {}),
     };
     await writeFile(this.networksFile, stringify({ networks }));
   }
@@ -231,6 +251,7 @@ export class RealChains {
       this.#stellar?.mine(blocks),
       this.#solana?.mine(blocks),
       this.#ton?.mine(blocks),
+      this.#monero?.mine(blocks),
     ]);
   }
 
@@ -253,6 +274,7 @@ export class RealChains {
       this.#stellar?.stop(),
       this.#solana?.stop(),
       this.#ton?.stop(),
+      this.#monero?.stop(),
     ]);
     await rm(this.folder, { recursive: true, force: true });
   }

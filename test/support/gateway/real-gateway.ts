@@ -27,13 +27,14 @@ export type RealCoin =
   | 'XRP'
   | 'XLM'
   | 'USDC-XLM'
+  | 'XMR'
   | SolanaCoin
   | TonCoin;
 type TonCoin = 'TON' | 'USDT-TON';
 type SolanaCoin = 'SOL' | 'USDC-SOL' | 'USDT-SOL';
 /** Chains that each gateway of a test has. */
 export type RealChain = 'ethereum' | 'litecoin';
-export type AnyChain = RealChain | 'tron' | 'ripple' | 'stellar' | 'solana' | 'ton';
+export type AnyChain = RealChain | 'tron' | 'ripple' | 'stellar' | 'solana' | 'ton' | 'monero';
 
 const coins = {
   ETH: { coin: 'ETH', network: 'ETH', chain: 'ethereum', decimals: 18 },
@@ -44,6 +45,7 @@ const coins = {
   XRP: { coin: 'XRP', network: 'XRP', chain: 'ripple', decimals: 6 },
   XLM: { coin: 'XLM', network: 'XLM', chain: 'stellar', decimals: 7 },
   'USDC-XLM': { coin: 'USDC', network: 'XLM', chain: 'stellar', decimals: 7 },
+  XMR: { coin: 'XMR', network: 'XMR', chain: 'monero', decimals: 12 },
   SOL: { coin: 'SOL', network: 'SOL', chain: 'solana', decimals: 9 },
   'USDC-SOL': { coin: 'USDC', network: 'SOL', chain: 'solana', decimals: 6 },
   'USDT-SOL': { coin: 'USDT', network: 'SOL', chain: 'solana', decimals: 6 },
@@ -115,6 +117,8 @@ export interface RealGatewayOptions {
   readonly solana?: boolean;
   /** Whether there is a TON too, on the same clock. Its wallet is not deployed yet. */
   readonly ton?: boolean;
+  /** Whether there is a Monero too, on a real node. */
+  readonly monero?: boolean;
   /** Whether the hot wallets have coins; true unless given. */
   readonly isFunded?: boolean;
   readonly outside?: OutsideWorld;
@@ -167,13 +171,13 @@ export interface RealGateway extends TestGateway {
 }
 
 export async function startRealGateway(options: RealGatewayOptions = {}): Promise<RealGateway> {
-  const { clock = new TestClock(), token, tron, xrp, stellar, solana, ton } = options;
+  const { clock = new TestClock(), token, tron, xrp, stellar, solana, ton, monero } = options;
   const clockOf = (isWanted: boolean | undefined): TestClock | undefined => (isWanted ? clock : undefined);
   const toStart = {
     ...{ tron: clockOf(tron), xrp: clockOf(xrp), stellar: clockOf(stellar) },
     ...{ solana: clockOf(solana), ton: clockOf(ton) },
   };
-  const chains = await RealChains.start({}, { token, ...toStart });
+  const chains = await RealChains.start({}, { token, monero, ...toStart });
   if (options.networks) await chains.writeNetworks(await options.networks(chains));
   const settings = { ...chains.environment, DATA_DIR: chains.folder, KEY_PEPPER: 'p'.repeat(32) };
   const signer = new TestSigner(settings, clockOf(tron || xrp || stellar || solana || ton));
@@ -209,6 +213,7 @@ export async function startRealGateway(options: RealGatewayOptions = {}): Promis
       stellar: await hotOf('stellar'),
       solana: await hotOf('solana'),
       ton: await hotOf('ton'),
+      monero: await hotOf('monero'),
     };
     const { key } = await gateway.partner();
     const real = handle({ gateway, chains, clock, settlement, hot, key, databaseUrl: database.url });
@@ -234,6 +239,10 @@ export async function startRealGateway(options: RealGatewayOptions = {}): Promis
       if (chains.hasSolana) {
         chains.solana.fund(hot.solana);
         await real.mine('solana');
+      }
+      if (chains.hasMonero) {
+        await chains.monero.fund(hot.monero);
+        await real.mine('monero', 10);
       }
       await real.tick();
     }
@@ -262,12 +271,14 @@ function handle(parts: Parts): Omit<RealGateway, 'signer'> {
     if (chain === 'ethereum') await chains.anvil.mine(blocks);
     else if (chain === 'litecoin') await chains.litecoind.mine(blocks);
     else if (chain === 'tron') await mineTron(chains.tron, clock, blocks);
+    else if (chain === 'monero') await chains.monero.mine(blocks);
     else if (chain === 'solana') await mineLedgers(chains.solana, clock, blocks);
     else if (chain === 'ton') await mineLedgers(chains.ton, clock, blocks);
     else await mineLedgers(chain === 'ripple' ? chains.xrp : chains.stellar, clock, blocks);
   };
   const newAddress = (coin: RealCoin): Promise<string> | string => {
     if (coins[coin].chain === 'tron') return chains.tron.chain.address();
+    if (coin === 'XMR') return chains.monero.address();
     if (coin === 'XRP') return chains.xrp.chain.newKey().address;
     if (coins[coin].chain === 'solana') return chains.solana.chain.newKey().address;
     if (coins[coin].chain === 'ton') return chains.ton.newAddress();
@@ -280,6 +291,7 @@ function handle(parts: Parts): Omit<RealGateway, 'signer'> {
     const units = toUnits(amount, coins[coin].decimals);
     if (coin === 'LTC') return chains.litecoind.pay(order.depositAddress, units);
     if (coin === 'ETH') return chains.anvil.send(order.depositAddress, units);
+    if (coin === 'XMR') return chains.monero.pay([[order.depositAddress, units]]);
     if (coin === 'XRP') {
       const { chain } = chains.xrp;
       return Promise.resolve(chain.pay(chain.bank, order.depositAddress, units, tagOf(order)));
@@ -419,6 +431,8 @@ function unitsOf(chains: RealChains, coin: RealCoin, address: string): Promise<b
       return Promise.resolve(chains.stellar.chain.balance(address));
     case 'USDC-XLM':
       return Promise.resolve(chains.stellar.chain.balance(address, chains.stellar.asset));
+    case 'XMR':
+      return chains.monero.balance(address);
     case 'SOL':
       return Promise.resolve(chains.solana.chain.balance(address));
     case 'USDC-SOL':

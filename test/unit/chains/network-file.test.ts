@@ -82,7 +82,16 @@ describe('networks.example.yaml', () => {
   const litecoin = byChain.get('litecoin') as UtxoNetwork;
 
   it('can be loaded, and has known members only', () => {
-    expect([...byChain.keys()]).toEqual(['ethereum', 'litecoin', 'tron', 'ripple', 'stellar', 'solana', 'ton']);
+    expect([...byChain.keys()]).toEqual([
+      'ethereum',
+      'litecoin',
+      'tron',
+      'ripple',
+      'stellar',
+      'solana',
+      'ton',
+      'monero',
+    ]);
     expect(networks.others).toBe('off');
     expect(ethereum).toMatchObject({
       kind: 'evm',

@@ -300,6 +300,23 @@ describe('the journal of a signer', () => {
     expect(await journal.record('other payment', 1, contents)).toBe('recorded');
   });
 
+  it('gives the stored bytes back for the very same request only', async () => {
+    const { txid, ...asked } = contents;
+    expect(await journal.kept('payment', 1, asked)).toBeNull();
+    await journal.record('payment', 1, { ...contents, raw: 'ab' });
+    expect(await new SignerJournal(dir).kept('payment', 1, asked)).toEqual({ txid, raw: 'ab' });
+    const others = [{ chain: 'x' }, { intentDigest: 'x' }, { payloadDigest: 'x' }, { reserves: [] }, { fee: 6n }];
+    for (const other of others) expect(await journal.kept('payment', 1, { ...asked, ...other })).toBeNull();
+    expect(await journal.kept('payment', 1, { ...asked, expiresAt: { height: 1 } })).toBeNull();
+    const second = journal.record('payment', 1, { ...contents, raw: 'cd' });
+    await expect(second).rejects.toMatchObject({ code: 'refused' });
+    // Entries without bytes, and a revoked attempt, have none.
+    await journal.record('payment', 2, contents);
+    expect(await journal.kept('payment', 2, asked)).toBeNull();
+    await journal.revoke('payment', 3);
+    await expect(journal.kept('payment', 3, asked)).rejects.toMatchObject({ code: 'revoked' });
+  });
+
   it.each(['chain', 'intentDigest', 'payloadDigest', 'txid'])('refuses an attempt with another %s', async (member) => {
     await journal.record('payment', 1, contents);
     const other = new SignerJournal(dir).record('payment', 1, { ...contents, [member]: 'other' });

@@ -12,6 +12,12 @@ import { cardanoCodec } from '../../../src/chains/addresses/cardano.ts';
 import type { AddressCodec } from '../../../src/chains/addresses/codec.ts';
 import { cosmosCodec } from '../../../src/chains/addresses/cosmos.ts';
 import { encodeMonero, moneroCodec } from '../../../src/chains/addresses/monero.ts';
+import {
+  type MoneroKeys,
+  moneroKeys,
+  moneroKeysOfSpend,
+  moneroSubaddress,
+} from '../../../src/chains/addresses/monero-keys.ts';
 import { polkadotCodec } from '../../../src/chains/addresses/polkadot.ts';
 import { rippleCodec } from '../../../src/chains/addresses/ripple.ts';
 import { encodeSolana, solanaCodec } from '../../../src/chains/addresses/solana.ts';
@@ -19,7 +25,6 @@ import { stellarCodec } from '../../../src/chains/addresses/stellar.ts';
 import { tezosCodec } from '../../../src/chains/addresses/tezos.ts';
 import { tonCodec } from '../../../src/chains/addresses/ton.ts';
 import { allNetworks } from '../../../src/chains/networks/networks.ts';
-import { type MoneroKeys, moneroKeys, moneroKeysOfSpend, moneroSubaddress } from '../../../src/signer/monero-keys.ts';
 import { SignerKeys } from '../../../src/signer/signer-keys.ts';
 import { deriveSlip10, slip10Key } from '../../../src/signer/slip10.ts';
 import { tonWalletAddress } from '../../../src/signer/ton-wallet.ts';

@@ -60,6 +60,7 @@ const traitNeeds = {
   conflict: ({ death }: ChainTraits) => death.conflict,
   expiry: ({ death }: ChainTraits) => death.expiry !== 'none',
   exclusion: ({ exclusive }: ChainTraits) => exclusive,
+  'balances of addresses': ({ deposits, paysFromDeposits }: ChainTraits) => deposits === 'shared' || !paysFromDeposits,
   'payment from deposits': ({ paysFromDeposits }: ChainTraits) => paysFromDeposits,
   'attempts that do not exclude each other': ({ exclusive }: ChainTraits) => !exclusive,
 } as const;
@@ -124,7 +125,8 @@ export class Bench {
 
   /** An address at which a scan finds what arrives. */
   async receiver(): Promise<string> {
-    return this.family.finds === 'own' ? (await this.adapter.hotWallet()).address : this.chain.address();
+    if (this.family.finds === 'own') return (await this.adapter.hotWallet()).address;
+    return this.chain.ownAddress?.() ?? this.chain.address();
   }
 
   async startHere(): Promise<Cursor> {
@@ -159,7 +161,15 @@ export class Bench {
     return tx;
   }
 
+  /** Whether a scan sees what comes to addresses of others. */
+  get seesAll(): boolean {
+    return this.family.finds !== 'own' && this.chain.ownAddress === undefined;
+  }
+
   async balance(address: string, contract: string | null = null): Promise<bigint> {
+    if (this.chain.received && address !== (await this.adapter.hotWallet()).address) {
+      return this.chain.received(address);
+    }
     const [amount] = await this.adapter.balances([{ address, tag: null }], contract);
     return amount ?? -1n;
   }

@@ -84,27 +84,31 @@ export function describeHoldings(bench: Bench): void {
     expect((await bench.adapter.start(block.height)).window).toEqual([block]);
   });
 
-  bench.test('tells balances in the order asked, of whole addresses and of tags', [], async () => {
-    const [rich, poor] = [bench.chain.address(), bench.chain.address()];
-    await bench.chain.pay(rich, null, null, 2n * bench.unit);
-    await bench.chain.pay(rich, null, null, 3n * bench.unit);
-    if (bench.chain.tag !== null) await bench.chain.pay(rich, bench.chain.tag, null, 7n * bench.unit);
-    if (bench.chain.token !== null) await bench.chain.pay(rich, null, bench.chain.token, 11n * bench.unit);
-    await bench.chain.mine(1);
-    const tagged = bench.chain.tag === null ? 0n : 7n * bench.unit;
-    // A real chain does not tell what came with a tag.
-    const perTag = bench.family.abilities.includes('balances of tags');
-    const holdings = [
-      { address: poor, tag: null },
-      { address: rich, tag: null },
-      ...(perTag ? [{ address: rich, tag: bench.chain.tag }] : []),
-    ];
-    const expected = [0n, 5n * bench.unit + tagged, ...(perTag ? [tagged] : [])];
-    const told = await bench.adapter.balances(holdings, null);
-    expect(told.map((balance, index) => bench.lessRent(balance, expected[index] ?? 0n))).toEqual(expected);
-    expect(await bench.adapter.balances([], null)).toEqual([]);
-    if (bench.chain.token !== null) {
-      expect(await bench.adapter.balances(holdings.slice(0, 2), bench.chain.token)).toEqual([0n, 11n * bench.unit]);
-    }
-  });
+  bench.test(
+    'tells balances in the order asked, of whole addresses and of tags',
+    ['balances of addresses'],
+    async () => {
+      const [rich, poor] = [bench.chain.address(), bench.chain.address()];
+      await bench.chain.pay(rich, null, null, 2n * bench.unit);
+      await bench.chain.pay(rich, null, null, 3n * bench.unit);
+      if (bench.chain.tag !== null) await bench.chain.pay(rich, bench.chain.tag, null, 7n * bench.unit);
+      if (bench.chain.token !== null) await bench.chain.pay(rich, null, bench.chain.token, 11n * bench.unit);
+      await bench.chain.mine(1);
+      const tagged = bench.chain.tag === null ? 0n : 7n * bench.unit;
+      // A real chain does not tell what came with a tag.
+      const perTag = bench.family.abilities.includes('balances of tags');
+      const holdings = [
+        { address: poor, tag: null },
+        { address: rich, tag: null },
+        ...(perTag ? [{ address: rich, tag: bench.chain.tag }] : []),
+      ];
+      const expected = [0n, 5n * bench.unit + tagged, ...(perTag ? [tagged] : [])];
+      const told = await bench.adapter.balances(holdings, null);
+      expect(told.map((balance, index) => bench.lessRent(balance, expected[index] ?? 0n))).toEqual(expected);
+      expect(await bench.adapter.balances([], null)).toEqual([]);
+      if (bench.chain.token !== null) {
+        expect(await bench.adapter.balances(holdings.slice(0, 2), bench.chain.token)).toEqual([0n, 11n * bench.unit]);
+      }
+    },
+  );
 }

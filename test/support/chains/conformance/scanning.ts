@@ -9,11 +9,11 @@ import { type Bench, transfersOf } from './bench.ts';
 export function describeScanning(bench: Bench): void {
   describe('scanning', () => {
     bench.test('begins above its start and finds each block once, in order', ['every block'], async () => {
-      const before = await bench.chain.pay(bench.chain.address(), null, null, bench.unit);
+      const before = await bench.chain.pay(await bench.receiver(), null, null, bench.unit);
       await bench.chain.mine(2);
       const cursor = await bench.startHere();
       const start = cursor.window.at(-1);
-      const txid = await bench.chain.pay(bench.chain.address(), null, null, bench.unit);
+      const txid = await bench.chain.pay(await bench.receiver(), null, null, bench.unit);
       await bench.chain.mine(3);
 
       const first = await bench.adapter.scan(cursor, 2);
@@ -69,7 +69,7 @@ export function describeScanning(bench: Bench): void {
         async () => {
           const cursor = await bench.startHere();
           await bench.chain.mine(1);
-          const to = bench.chain.address();
+          const to = await bench.receiver();
           await bench.chain.pay(to, null, null, bench.unit);
           await bench.chain.mine(depth);
           const before = await bench.adapter.scan(cursor, 20);
@@ -122,7 +122,7 @@ export function describeScanning(bench: Bench): void {
 
     bench.test('shows a transfer as pending until it is in a block', ['mempool'], async () => {
       const cursor = await bench.startHere();
-      const to = bench.chain.address();
+      const to = await bench.receiver();
       const txid = await bench.chain.pay(to, null, null, bench.unit);
       const pending = await bench.pendingTo(to);
       expect(pending).toHaveLength(1);
@@ -157,7 +157,7 @@ export function describeScanning(bench: Bench): void {
 
     bench.test('finds the same in 100 blocks that it reads again', ['every block'], async () => {
       const cursor = await bench.startHere();
-      const to = bench.chain.address();
+      const to = await bench.receiver();
       for (let place = 0; place < 5; place += 1) {
         await bench.chain.pay(to, null, null, bench.unit);
         await bench.chain.mine(20);

@@ -1,7 +1,7 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { encodeMonero } from '../chains/addresses/monero.ts';
+import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { encodeMonero } from './monero.ts';
 
 /** The private keys of one Monero wallet, as scalars. */
 export interface MoneroKeys {
@@ -12,16 +12,16 @@ export interface MoneroKeys {
 const { Point } = ed25519;
 const subaddressPrefix = utf8ToBytes('SubAddr\0');
 
-function fromLittleEndian(bytes: Uint8Array): bigint {
+export function fromLittleEndian(bytes: Uint8Array): bigint {
   return bytes.reduceRight((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
 }
 
-function toLittleEndian(value: bigint): Uint8Array {
+export function toLittleEndian(value: bigint): Uint8Array {
   return Uint8Array.from({ length: 32 }, (_, at) => Number((value >> BigInt(8 * at)) & 0xffn));
 }
 
 /** Hashes bytes to a scalar of the curve. */
-function hashToScalar(bytes: Uint8Array): bigint {
+export function hashToScalar(bytes: Uint8Array): bigint {
   const scalar = fromLittleEndian(keccak_256(bytes)) % Point.Fn.ORDER;
   if (scalar === 0n) throw new Error('a hash is zero as a scalar, which cannot happen by chance');
   return scalar;
@@ -55,4 +55,15 @@ export function moneroSubaddress({ spend, view }: MoneroKeys, account: number, i
   const offset = hashToScalar(concatBytes(subaddressPrefix, toLittleEndian(view), place));
   const spendPoint = Point.BASE.multiply(spend).add(Point.BASE.multiply(offset));
   return encodeMonero(42, spendPoint.toBytes(), spendPoint.multiply(view).toBytes());
+}
+
+/** The primary address of the wallet. */
+export function moneroAddress({ spend, view }: MoneroKeys): string {
+  const { BASE } = Point;
+  return encodeMonero(18, BASE.multiply(spend).toBytes(), BASE.multiply(view).toBytes());
+}
+
+/** A private key as wallets read it. */
+export function moneroKeyText(key: bigint): string {
+  return bytesToHex(toLittleEndian(key));
 }
