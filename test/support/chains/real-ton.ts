@@ -1,4 +1,5 @@
 import { addressOf, textOf } from '../../../src/chains/ton/ton-highload.ts';
+import { opcodes } from './ton-contracts.ts';
 import type { Jetton } from './ton-node/jettons.ts';
 import { rawOf } from './ton-node/names.ts';
 import { startTon, type TonChain, type TonNode } from './ton-node.ts';
@@ -87,14 +88,17 @@ export class RealTon {
     this.pay(hot, tag, 1_000_000n * 1_000_000n, true);
   }
 
-  /** All coins that came to an address, without what its contract sent on or paid. */
+  /** All coins that came to an address, but for those that news of jettons bring. */
   received(address: string): bigint {
     const account = rawOf(addressOf(address));
     let sum = 0n;
     for (const { executed } of this.chain.blocks) {
       for (const { tx, ...one } of executed) {
         const info = tx.inMessage?.info;
-        if (one.account === account && info?.type === 'internal') sum += info.value.coins;
+        if (one.account !== account || info?.type !== 'internal') continue;
+        const body = tx.inMessage?.body.beginParse();
+        const isNews = body !== undefined && body.remainingBits >= 32 && body.loadUint(32) === opcodes.notification;
+        if (!isNews) sum += info.value.coins;
       }
     }
     return sum;

@@ -16,6 +16,7 @@ import type { RealXrp } from './real-xrp.ts';
 import { keyOf } from './solana-node/keys.ts';
 import { idOf } from './solana-node/transaction.ts';
 import { keyOf as tonKeyOf, walletInit } from './ton-contracts.ts';
+import { rawOf } from './ton-node/names.ts';
 import { toBase58, toHexAddress } from './tron-node/crypto.ts';
 import type { TronChain } from './tron-node.ts';
 
@@ -422,8 +423,17 @@ export class RoughTon implements RoughChain {
     return textOf(contractAddress(0, walletInit('v4r2', key)));
   }
 
+  /** In a block at once: the transaction that receives it names it, and has no name before. */
   pay(to: string, amount: bigint, contract: string | null, tag: string | null = null): Promise<string> {
-    return this.#turns.take(async () => this.#network.pay(to, tag, amount, contract !== null));
+    return this.#turns.take(async () => {
+      const { chain, jetton } = this.#network;
+      const sent = Buffer.from(this.#network.pay(to, tag, amount, contract !== null), 'hex').toString('base64');
+      await this.#network.mine();
+      const account = rawOf(contract === null ? addressOf(to) : jetton.walletOf(addressOf(to)));
+      const received = chain.head.executed.find((one) => one.externalHash === sent && one.account === account);
+      if (!received) throw new Error('the payment did not arrive');
+      return Buffer.from(received.hash, 'base64').toString('hex');
+    });
   }
 
   mine(): Promise<void> {
@@ -439,11 +449,9 @@ export class RoughTon implements RoughChain {
     });
   }
 
-  /** Whether the wallet that pays sent what the message says, which then arrives. */
   async isMined(txid: string): Promise<boolean> {
     const hash = Buffer.from(txid, 'hex').toString('base64');
-    const all = this.#network.chain.blocks.flatMap(({ executed }) => executed);
-    return all.some(({ externalHash, tx }) => externalHash === hash && tx.outMessagesCount > 0);
+    return this.#network.chain.blocks.some(({ executed }) => executed.some((one) => one.hash === hash));
   }
 
   async balances(addresses: readonly string[], contract: string | null): Promise<ReadonlyMap<string, bigint>> {
