@@ -88,7 +88,7 @@ export class RealTon {
     this.pay(hot, tag, 1_000_000n * 1_000_000n, true);
   }
 
-  /** All coins that came to an address, but for those that news of jettons bring. */
+  /** All coins that came to an address, without what news of jettons carry. */
   received(address: string): bigint {
     const account = rawOf(addressOf(address));
     let sum = 0n;
