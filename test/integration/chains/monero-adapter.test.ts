@@ -17,7 +17,7 @@ if (!hasMonerod()) {
   }, 600_000);
   afterAll(() => node?.stop());
 
-  const family: Family = { traits: moneroTraits, abilities: [], counts: { tried: 26, skipped: 17 } };
+  const family: Family = { traits: moneroTraits, abilities: [], counts: { tried: 26, skipped: 20 } };
   describeChainAdapter('Monero', family, async () => {
     await wallet.fund();
     return wallet;
