@@ -575,11 +575,12 @@ const leftOut: Readonly<Record<string, string>> = {
     'chains of the sandbox have one kind of payment',
   'such a deposit below the minimum of its coin': 'it belongs to no order',
   'staff assign a deposit to an order': 'only staff do this',
-  'one of two nodes alone says so (Tron, the XRP Ledger, Stellar, Solana)': 'chains of the sandbox have one node',
+  'one of two nodes alone says so (Tron, the XRP Ledger, Stellar, Solana, TON)': 'chains of the sandbox have one node',
   'two servers of Stellar know another recipient or sequence number, or two nodes of Solana another marker':
     'chains of the sandbox have one node',
   'what an expired transaction reserved is used, and the chain does not show by which transaction':
     'a sandbox is never wrong about a death',
+  'the signer tells no key images of Monero, or some are still missing': 'chains of the sandbox have none',
   'other payments use all tickets of the XRP Ledger, or all channels of Stellar': 'chains of the sandbox have neither',
   'open orders of a partner': atCreate,
   'fixed orders of a partner in an hour and in a day': atCreate,
