@@ -175,7 +175,7 @@ export class Monerod {
     await Promise.all(programs.map((program) => program.start()));
     await this.users.rpc.call('create_wallet', { filename: 'users', language: 'English' });
     this.#miner = (await this.users.rpc.call<{ address: string }>('get_address')).address;
-    await this.#makeAddresses();
+    await this.makeAddresses(addressesAtOnce);
     await this.mine(firstBlocks);
   }
 
@@ -246,6 +246,16 @@ export class Monerod {
     if (txids.length > 0) await this.rpc('flush_txpool', { txids });
   }
 
+  async isMined(txid: string): Promise<boolean> {
+    const { txs = [] } = await this.post<{ txs?: { in_pool: boolean }[] }>('get_transactions', { txs_hashes: [txid] });
+    return txs.some((tx) => !tx.in_pool);
+  }
+
+  /** The address of the users to which blocks pay, and from which they pay. */
+  get miner(): string {
+    return this.#miner;
+  }
+
   /** An address of the users, which no test has had. */
   address(): string {
     const found = this.#unused.pop();
@@ -272,14 +282,20 @@ export class Monerod {
     return transfers.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
   }
 
-  /** Pays from the users' wallet, in the smallest unit, in one transaction. Returns the txid. */
+  /**
+   * Pays from the miners' address, in the smallest unit, in one transaction. Returns the txid.
+   */
   async pay(
     destinations: readonly (readonly [address: string, amount: bigint])[],
     terms: { readonly unlock_time?: number } = {},
   ): Promise<string> {
     await this.users.rpc.call('refresh');
     const paid = destinations.map(([address, amount]) => ({ address, amount: Number(amount) }));
-    const answer = await this.users.rpc.call<{ tx_hash: string }>('transfer', { destinations: paid, ...terms });
+    const answer = await this.users.rpc.call<{ tx_hash: string }>('transfer', {
+      destinations: paid,
+      subaddr_indices: [0],
+      ...terms,
+    });
     return answer.tx_hash;
   }
 
@@ -288,10 +304,16 @@ export class Monerod {
     await this.pay(Array.from({ length: 12 }, () => [hot, 3n * xmr] as const));
   }
 
-  async #makeAddresses(): Promise<void> {
+  /** Makes this many more addresses of the users. */
+  async makeAddresses(count: number): Promise<void> {
+    for (let left = count; left > 0; left -= addressesAtOnce)
+      await this.#makeAddresses(Math.min(left, addressesAtOnce));
+  }
+
+  async #makeAddresses(count: number): Promise<void> {
     const made = await this.users.rpc.call<{ addresses: string[]; address_indices: string[] }>('create_address', {
       account_index: 0,
-      count: addressesAtOnce,
+      count,
     });
     for (const [at, address] of made.addresses.entries()) {
       this.#indexes.set(address, Number(made.address_indices[at]));
