@@ -28,6 +28,7 @@ import { Dice } from '../support/gateway/dice.ts';
 const help = `Usage: npm run torture -- chains [options]
 
   --orders <n>         orders each way: half of all orders, in turn between two of the chains (100)
+  --chain <name>       only orders from or to this chain, and reorganisations of it, as monero; all unless given
   --seed <n>           seed of every choice; a random one unless given
   --kill-every-ms <n>  a worker is killed about so often, and the signer every third time; 0 for never (4000)
   --slow-every-ms <n>  the signer stops for most of a blockhash's life about so often; 0 for never (60000)
@@ -40,11 +41,12 @@ part where it is installed (Debian: apt-get install monero). The last line holds
 
 const {
   orders: ordersEachWay,
+  chain: onlyChain,
   seed,
   keep,
   'kill-every-ms': killEveryMs,
   'slow-every-ms': slowEveryMs,
-} = readArguments(help, { orders: 100, 'kill-every-ms': 4_000, 'slow-every-ms': 60_000 });
+} = readArguments(help, { orders: 100, 'kill-every-ms': 4_000, 'slow-every-ms': 60_000 }, { chain: '' });
 const orderCount = 2 * ordersEachWay;
 if (findLitecoind() === null) throw new Error('litecoind is needed; on Debian: apt-get install litecoind');
 
@@ -130,6 +132,8 @@ const nodes = await RealChains.start(
     monero: withMonero,
   },
 );
+// Each order has a recipient and an address for refunds.
+const roughMonero = withMonero ? await RoughMonero.open(nodes.monero, 2 * orderCount) : null;
 const chains: Readonly<Partial<Record<ChainName, RoughChain>>> = {
   ethereum: await RoughEthereum.open(nodes.anvil, nodes.token),
   litecoin: await RoughLitecoin.open(nodes.litecoind),
@@ -138,10 +142,12 @@ const chains: Readonly<Partial<Record<ChainName, RoughChain>>> = {
   stellar: new RoughStellar(nodes.stellar),
   solana: new RoughSolana(nodes.solana),
   ton: new RoughTon(nodes.ton),
-  // Each order has a recipient and an address for refunds.
-  ...(withMonero && { monero: await RoughMonero.open(nodes.monero, 2 * orderCount) }),
+  ...(roughMonero && { monero: roughMonero }),
 };
 const chainNames = Object.keys(chains) as ChainName[];
+/** Chains that the orders are about. */
+const aimedAt = chainNames.filter((name) => onlyChain === '' || name === onlyChain);
+if (aimedAt.length === 0) throw new Error(`--chain is none of ${chainNames.join(', ')}`);
 
 function chainOf(name: ChainName): RoughChain {
   const chain = chains[name];
@@ -249,7 +255,7 @@ const assets: readonly Asset[] = [
   ...(monero ? [monero] : []),
 ];
 /** What orders exchange, in turn. No pair has one coin on both sides. */
-const routes: readonly (readonly [from: readonly Asset[], to: readonly Asset[]])[] = [
+const allRoutes: readonly (readonly [from: readonly Asset[], to: readonly Asset[]])[] = [
   [[ether, token], [litecoin]],
   [[litecoin], [tronCoin, tronToken]],
   [[tronCoin, tronToken], [ether]],
@@ -278,6 +284,7 @@ const routes: readonly (readonly [from: readonly Asset[], to: readonly Asset[]])
       ]
     : []),
 ];
+const routes = allRoutes.filter((route) => route.flat().some(({ chain }) => aimedAt.includes(chain)));
 
 await nodes.fund(hot);
 nodes.xrp.fund(hot.ripple, hot.tags.ripple);
@@ -428,7 +435,7 @@ async function stopSigner(): Promise<void> {
 async function reorganise(): Promise<void> {
   const dice = new Dice(seed + 2);
   await torture.often(reorgEveryMs, dice, async () => {
-    const name = dice.pick(chainNames);
+    const name = dice.pick(aimedAt);
     const depth = dice.chance(0.5) ? 1 : maxReorg;
     // What the hot wallet sent may be gone from the node, so that it must be sent again.
     const forgets = name !== 'litecoin' && dice.chance(0.4) ? hot[name] : null;
@@ -624,13 +631,27 @@ function agesOfSolana(): number[] {
 
 /** Of each worker at rest, in MiB: now, and the most since it was started. */
 const memory: string[] = [];
+/** The same of Monero's programs by name. */
+const moneroMemory: Record<string, string> = {};
 async function readMemory(): Promise<void> {
-  for (const { pid } of workers) {
-    const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-    const of = (name: string): number =>
-      Math.round(Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]) / 1_024);
-    memory.push(`${of('VmRSS')} (at most ${of('VmHWM')})`);
-  }
+  for (const { pid } of workers) memory.push(await memoryOf(pid));
+  const pids = withMonero ? nodes.monero.pids : {};
+  for (const [name, pid] of Object.entries(pids)) moneroMemory[name] = await memoryOf(pid);
+}
+
+async function memoryOf(pid: number | undefined): Promise<string> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  const of = (name: string): number =>
+    Math.round(Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]) / 1_024);
+  return `${of('VmRSS')} (at most ${of('VmHWM')})`;
+}
+
+/** Payments by the chain that they were made on. */
+async function paymentsByChain(): Promise<Record<string, number>> {
+  const made = await torture.rows<{ chain: string; count: number }>(
+    `select chain, count(*)::int as count from payment where state = 'confirmed' group by 1 order by 1`,
+  );
+  return Object.fromEntries(made.map(({ chain, count }) => [chain, count]));
 }
 
 const mining = chainNames.map(mine);
@@ -648,6 +669,7 @@ await Promise.all(mining);
 
 const verdict = await judge();
 const kinds = await paymentsMade();
+const byChain = await paymentsByChain();
 const ages = agesOfSolana();
 const [delays] = await torture.rows<{ tooOld: number; latestSec: number }>(
   `select count(*) filter (where a.raw is null)::int as "tooOld",
@@ -662,8 +684,12 @@ await torture.report({
   behaviours: Object.keys(behaviours),
   notes: [
     `payments: ${shown(kinds)}; deposits ${sent.length}, spent twice ${vanished}`,
+    `payments on each chain: ${shown(byChain)}`,
     `deposits on their chain: ${shown(arrivals())}`,
     `MiB of each worker: ${memory.join(', ')}`,
+    ...(roughMonero
+      ? [`Monero: the node forgot ${roughMonero.forgotten} payments of the gateway; MiB of ${shown(moneroMemory)}`]
+      : []),
     `Solana: ${ages.length} transactions sent, at blocks ${ages[Math.floor(ages.length / 2)]} (median) and ${ages.at(-1)} (latest) of the ${blockhashLife} of their blockhash, ${delays?.latestSec.toFixed(1)} s after they were prepared at most; ${delays?.tooOld} were never signed`,
   ],
   figures: { sweeps: kinds.sweep ?? 0, sent_in_last_third: lateAges.length },

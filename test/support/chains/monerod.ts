@@ -30,6 +30,14 @@ export const xmr = 1_000_000_000_000n;
 /** Why tests do not run where there is none. */
 export const withoutMonerod = 'monerod is not installed (apt-get install monero)';
 
+/** Programs of Monero that have not ended. */
+const running = new Set<ChildProcess>();
+
+/** Ends them when this process ends early. Otherwise they would keep running. */
+function endAll(): void {
+  for (const child of running) child.kill('SIGKILL');
+}
+
 const credentials = { user: 'gateway', password: 'a long password' };
 
 /** A program of Monero, with a JSON-RPC interface of its own port. */
@@ -40,10 +48,6 @@ class Program {
   readonly #flags: readonly string[];
   readonly #probe: string;
   #child: ChildProcess | null = null;
-  /** Ends the program when this process ends early. Otherwise it would keep running. */
-  readonly #orphaned = (): void => {
-    this.#child?.kill('SIGKILL');
-  };
 
   constructor(name: string, port: number, flags: readonly string[], probe: string) {
     const path = find(name);
@@ -61,7 +65,12 @@ class Program {
   async start(): Promise<void> {
     const child = spawn(this.#path, this.#flags, { stdio: 'ignore' });
     this.#child = child;
-    process.once('exit', this.#orphaned);
+    if (running.size === 0) process.once('exit', endAll);
+    running.add(child);
+    child.once('exit', () => {
+      running.delete(child);
+      if (running.size === 0) process.off('exit', endAll);
+    });
     for (let tries = 0; ; tries += 1) {
       try {
         await this.rpc.call(this.#probe);
@@ -85,7 +94,10 @@ class Program {
     const late = setTimeout(() => child.kill('SIGKILL'), 10_000);
     await ended;
     clearTimeout(late);
-    process.off('exit', this.#orphaned);
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
   }
 }
 
@@ -148,6 +160,17 @@ export class Monerod {
 
   get config(): NodeConfig {
     return this.#daemon.config;
+  }
+
+  /** The processes by what they are. */
+  get pids(): Readonly<Record<string, number | undefined>> {
+    const { view, offline, users } = this;
+    return {
+      monerod: this.#daemon.pid,
+      "the gateway's wallet": view.pid,
+      "the signer's": offline.pid,
+      users: users.pid,
+    };
   }
 
   /** Its section in the file of networks. */

@@ -17,6 +17,8 @@ export class RoughMonero implements RoughChain {
   readonly #turns = new Turns();
   /** Payments of the users. The chain does not show who made another one. */
   readonly #paid = new Set<string>();
+  /** Payments of others that the node was made to forget. */
+  forgotten = 0;
 
   private constructor(monerod: Monerod) {
     this.#monerod = monerod;
@@ -53,10 +55,11 @@ export class RoughMonero implements RoughChain {
     return this.#turns.take(async () => {
       await this.#monerod.reorg(depth, depth + 1);
       const waiting = [...(await this.#monerod.waiting()).keys()];
-      const isForgotten = (txid: string): boolean =>
-        txid === doubleSpends || (forgets !== null && !this.#paid.has(txid));
-      await this.#monerod.drop(...waiting.filter(isForgotten));
-      return waiting.some((txid) => txid === doubleSpends);
+      const ofOthers = waiting.filter((txid) => forgets !== null && !this.#paid.has(txid));
+      const spentTwice = waiting.filter((txid) => txid === doubleSpends);
+      await this.#monerod.drop(...ofOthers, ...spentTwice);
+      this.forgotten += ofOthers.length;
+      return spentTwice.length > 0;
     });
   }
 
