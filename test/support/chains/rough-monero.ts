@@ -1,3 +1,4 @@
+import { RpcError } from '../../../src/chains/nodes/json-rpc.ts';
 import type { Monerod } from './monerod.ts';
 import { xmr } from './monerod.ts';
 import { type Reorganisation, type RoughChain, Turns } from './rough-chains.ts';
@@ -5,6 +6,7 @@ import { type Reorganisation, type RoughChain, Turns } from './rough-chains.ts';
 /** Outputs of one transaction, and transactions that make them before all else. */
 const outputsAtOnce = 15;
 const splits = 5;
+const mostRefusals = 3;
 /** Blocks until what was received can be spent. */
 const unlockBlocks = 10;
 
@@ -40,10 +42,25 @@ export class RoughMonero implements RoughChain {
 
   pay(to: string, amount: bigint): Promise<string> {
     return this.#turns.take(async () => {
-      const txid = await this.#monerod.pay([[to, amount]]);
+      const txid = await this.#send(to, amount);
       this.#paid.add(txid);
       return txid;
     });
+  }
+
+  /**
+   * After a reorganisation, the wallet takes what a waiting transaction spends, which the node
+   * refuses. The block with that transaction ends this.
+   */
+  async #send(to: string, amount: bigint): Promise<string> {
+    for (let tries = 0; ; tries += 1) {
+      try {
+        return await this.#monerod.pay([[to, amount]]);
+      } catch (error) {
+        if (!(error instanceof RpcError) || tries === mostRefusals) throw error;
+        await this.#monerod.mine(1);
+      }
+    }
   }
 
   mine(): Promise<void> {
