@@ -106,7 +106,7 @@ export class MoneroWallet {
   async open(wallet: WalletKeys, restoreHeight: number): Promise<void> {
     const { address, viewKey, spendKey } = wallet;
     // Before the wallet is there. It would read blocks before it knows the subaddresses.
-    await this.#call('auto_refresh', { enable: false });
+    await this.stopReading();
     const { filename, password } = fileOf(wallet);
     try {
       await this.#call('open_wallet', { filename, password });
@@ -124,6 +124,11 @@ export class MoneroWallet {
     }
     const found = await this.address();
     if (found !== address) throw new NodeFault('other_wallet', 'opened another wallet', { node: this.name });
+  }
+
+  /** Has it read blocks only when asked to. */
+  async stopReading(): Promise<void> {
+    await this.#call('auto_refresh', { enable: false });
   }
 
   /** The subaddresses of account 0 that it knows, by index; the first is the primary address. */
