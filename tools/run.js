@@ -131,6 +131,13 @@ export const groups = {
         build: true,
         about: 'USDT to TON, simulated indexes of TON over its virtual machine',
       },
+      monero: {
+        file: 'test/demo/real-chains.ts',
+        args: ['monero'],
+        env: null,
+        build: true,
+        about: 'LTC to XMR, a real node and its wallets',
+      },
       pictures: {
         node: ['tools/pictures.js'],
         env: null,

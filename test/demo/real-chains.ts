@@ -1,12 +1,13 @@
 // One exchange between two real chains, on nodes, a signer and a separate gateway that leave
 // nothing behind.
 // Usage: npm run demo -- <name>, one of: evm, utxo, tron, xrp, stellar,
-// solana, ton
+// solana, ton, monero
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/base/clock.ts';
 import { toUnits } from '../../src/base/money.ts';
 import { randomAddress } from '../support/chains/anvil.ts';
 import { findLitecoind } from '../support/chains/litecoind.ts';
+import { hasMonerod, withoutMonerod } from '../support/chains/monerod.ts';
 import { RealChains } from '../support/chains/real-chains.ts';
 import { BuiltProcess, runBuilt } from '../support/gateway/built-process.ts';
 
@@ -17,11 +18,13 @@ const help = `Usage: npm run demo -- evm [--help]    an order from ETH on an Eth
        npm run demo -- stellar [--help]   an order from USDC to XLM, both on two simulated servers of Stellar
        npm run demo -- solana [--help]   an order from USDC to SOL, both on two simulated servers of Solana
        npm run demo -- ton [--help]   an order from USDT to TON, both on two simulated indexes of TON
+       npm run demo -- monero [--help]   an order from LTC to XMR, on a Monero node and its wallets
 
 Starts anvil and litecoind with chains of their own, a signer and a gateway in a temporary folder; creates an order over
 REST, pays it with a real transaction, makes blocks, tells each change until the payout, and reads the payout back from
 the other node. No node of Tron, of the XRP Ledger, of Stellar, of Solana or of TON runs here: these are simulated from
-their documentation, and answer over HTTP. Those of Solana and TON execute in their real virtual machines. Needs litecoind (Debian: apt-get install litecoind). Exit code: 0 when the recipient was paid.
+their documentation, and answer over HTTP. Those of Solana and TON execute in their real virtual machines. Needs litecoind (Debian: apt-get install litecoind), and for
+Monero its node and wallets (Debian: apt-get install monero). Exit code: 0 when the recipient was paid.
 `;
 
 interface Direction {
@@ -171,6 +174,20 @@ const directions: Readonly<Record<string, Direction>> = {
       return transactions.map(({ mc_block_seqno, lt }) => `in block ${mc_block_seqno}, at ${lt}`).join();
     },
   },
+  monero: {
+    title: 'LTC on litecoind to XMR on monerod',
+    order: { coin_from: 'LTC', network_from: 'LTC', coin_to: 'XMR', network_to: 'XMR', amount_from: 2 },
+    recipient: ({ monero }) => monero.address(),
+    pay: ({ litecoind }, { address }, amount) => litecoind.pay(address, toUnits(amount, 8)),
+    paid: ({ monero }, recipient) => monero.balance(recipient),
+    decimals: 12,
+    read: async ({ monero }, txid) => {
+      const { txs = [] } = await monero.post<{ txs?: { block_height: string; as_hex: string }[] }>('get_transactions', {
+        txs_hashes: [txid],
+      });
+      return txs.map((tx) => `in block ${tx.block_height}, of ${tx.as_hex.length / 2} bytes without any amount`).join();
+    },
+  },
 };
 
 /** The JSON that a server answers to a call. */
@@ -239,6 +256,7 @@ async function demo(direction: Direction, chains: RealChains): Promise<void> {
   };
   const simulated = chains.simulatedNodes.map(({ url }) => `simulated ${url}`);
   const urls = [`anvil ${chains.anvil.url}`, `litecoind ${chains.litecoind.config.url}`, ...simulated];
+  if (chains.hasMonero) urls.push(`monerod ${chains.monero.config.url}`);
   tell('nodes with chains of their own', urls.join(', '));
   await run('signer-main.js', ['init'], settings);
   await start('signer-main.js', /^signer ready .*$/m, settings);
@@ -252,7 +270,7 @@ async function demo(direction: Direction, chains: RealChains): Promise<void> {
   const walletOf = (chain: string): Wallet =>
     wallets.find((row: Wallet & { chain: string }) => row.chain === chain) ?? { wallet: '' };
   const [ripple, stellar, ton] = [walletOf('ripple'), walletOf('stellar'), walletOf('ton')];
-  const [ethereum, litecoin, tron, solana] = ['ethereum', 'litecoin', 'tron', 'solana'].map(
+  const [ethereum, litecoin, tron, solana, monero] = ['ethereum', 'litecoin', 'tron', 'solana', 'monero'].map(
     (chain) => walletOf(chain).wallet,
   );
   await chains.fund({ ethereum: ethereum ?? '', litecoin: litecoin ?? '', tron: tron ?? '' });
@@ -260,9 +278,9 @@ async function demo(direction: Direction, chains: RealChains): Promise<void> {
   if (chains.hasStellar) chains.stellar.open(stellar.wallet, stellar.funding_tag ?? '');
   if (chains.hasSolana) chains.solana.fund(solana ?? '');
   if (chains.hasTon) chains.ton.fund(ton.wallet, ton.funding_tag ?? '');
-  const funded = [ethereum, litecoin, tron, ripple.wallet, stellar.wallet, solana, ton.wallet].filter(
-    (wallet) => wallet,
-  );
+  if (chains.hasMonero) await chains.monero.fund(monero ?? '');
+  const all = [ethereum, litecoin, tron, ripple.wallet, stellar.wallet, solana, ton.wallet, monero];
+  const funded = all.filter((wallet) => wallet);
   tell('the hot wallets were funded by ordinary transactions', ...funded.map(String));
 
   const mining = new AbortController();
@@ -342,6 +360,7 @@ async function main(): Promise<void> {
     return;
   }
   if (findLitecoind() === null) throw new Error('litecoind is needed; on Debian: apt-get install litecoind');
+  if (name === 'monero' && !hasMonerod()) throw new Error(withoutMonerod);
   const clockOf = (one: string): typeof systemClock | undefined => (name === one ? systemClock : undefined);
   const toStart = {
     tron: clockOf('tron'),
@@ -349,6 +368,7 @@ async function main(): Promise<void> {
     stellar: clockOf('stellar'),
     solana: clockOf('solana'),
     ton: clockOf('ton'),
+    monero: name === 'monero',
   };
   const chains = await RealChains.start({}, toStart);
   try {

@@ -8,6 +8,7 @@ import { Big, floorTo, formatDecimal, toUnits } from '../../src/base/money.ts';
 import { blockhashLife } from '../../src/chains/solana/solana-status.ts';
 import { textOf } from '../../src/chains/ton/ton-highload.ts';
 import { findLitecoind } from '../support/chains/litecoind.ts';
+import { hasMonerod, withoutMonerod } from '../support/chains/monerod.ts';
 import { RealChains } from '../support/chains/real-chains.ts';
 import {
   type RoughChain,
@@ -19,29 +20,33 @@ import {
   RoughTron,
   RoughXrp,
 } from '../support/chains/rough-chains.ts';
+import { RoughMonero } from '../support/chains/rough-monero.ts';
 import { readArguments, shown } from '../support/faults/arguments.ts';
 import { type Place, Torture, type TortureOrder, type Verdict } from '../support/faults/torture.ts';
 import { Dice } from '../support/gateway/dice.ts';
 
 const help = `Usage: npm run torture -- chains [options]
 
-  --orders <n>         orders each way: half of all orders, in turn between two of the seven chains (100)
+  --orders <n>         orders each way: half of all orders, in turn between two of the chains (100)
+  --chain <name>       only orders from or to this chain, and reorganisations of it, as monero; all unless given
   --seed <n>           seed of every choice; a random one unless given
   --kill-every-ms <n>  a worker is killed about so often, and the signer every third time; 0 for never (4000)
   --slow-every-ms <n>  the signer stops for most of a blockhash's life about so often; 0 for never (60000)
   --keep               keep the folder with the database and the logs
 
 Starts anvil, litecoind, two nodes each of a simulated Tron, XRP Ledger, Stellar, Solana and TON, PostgreSQL, a
-signer, two workers and an api process from dist. Needs litecoind (Debian: apt-get install litecoind). The last line holds the figures. Exit code: 0 when nothing was lost, paid twice or paid wrongly.
+signer, two workers and an api process from dist. Needs litecoind (Debian: apt-get install litecoind). A monerod with its wallets takes
+part where it is installed (Debian: apt-get install monero). The last line holds the figures. Exit code: 0 when nothing was lost, paid twice or paid wrongly.
 `;
 
 const {
   orders: ordersEachWay,
+  chain: onlyChain,
   seed,
   keep,
   'kill-every-ms': killEveryMs,
   'slow-every-ms': slowEveryMs,
-} = readArguments(help, { orders: 100, 'kill-every-ms': 4_000, 'slow-every-ms': 60_000 });
+} = readArguments(help, { orders: 100, 'kill-every-ms': 4_000, 'slow-every-ms': 60_000 }, { chain: '' });
 const orderCount = 2 * ordersEachWay;
 if (findLitecoind() === null) throw new Error('litecoind is needed; on Debian: apt-get install litecoind');
 
@@ -49,7 +54,7 @@ const windowSec = 30;
 const createEveryMs = 150;
 const blockMs = {
   ...{ ethereum: 500, litecoin: 700, tron: 600, ripple: 1_100, stellar: 1_200 },
-  ...{ solana: 250, ton: 800 },
+  ...{ solana: 250, ton: 800, monero: 1_000 },
 } as const;
 const reorgEveryMs = 2_500;
 const feeJumpEveryMs = 15_000;
@@ -78,8 +83,7 @@ const behaviours = {
 } as const;
 type Behaviour = keyof typeof behaviours;
 
-const chainNames = ['ethereum', 'litecoin', 'tron', 'ripple', 'stellar', 'solana', 'ton'] as const;
-type ChainName = (typeof chainNames)[number];
+type ChainName = keyof typeof blockMs;
 
 /**
  * What orders are made of, as the gateway lists it. Amounts are decimal text in the coin's units.
@@ -116,15 +120,21 @@ interface Sent {
   isToVanish: boolean;
 }
 
+const withMonero = hasMonerod();
 const nodes = await RealChains.start(
   {
     ethereum: { finality: confirmations, replace_after_sec: 10, sweep_from: { ETH: '0.002', USDT: '5' } },
     litecoin: { finality: confirmations, replace_after_sec: 10 },
     tron: { expire_after_sec: 300, fees_per_day: '1000000' },
   },
-  { tron: systemClock, xrp: systemClock, stellar: systemClock, solana: systemClock, ton: systemClock },
+  {
+    ...{ tron: systemClock, xrp: systemClock, stellar: systemClock, solana: systemClock, ton: systemClock },
+    monero: withMonero,
+  },
 );
-const chains: Readonly<Record<ChainName, RoughChain>> = {
+// Each order has a recipient and an address for refunds.
+const roughMonero = withMonero ? await RoughMonero.open(nodes.monero, 2 * orderCount) : null;
+const chains: Readonly<Partial<Record<ChainName, RoughChain>>> = {
   ethereum: await RoughEthereum.open(nodes.anvil, nodes.token),
   litecoin: await RoughLitecoin.open(nodes.litecoind),
   tron: new RoughTron(nodes.tron.chain),
@@ -132,7 +142,19 @@ const chains: Readonly<Record<ChainName, RoughChain>> = {
   stellar: new RoughStellar(nodes.stellar),
   solana: new RoughSolana(nodes.solana),
   ton: new RoughTon(nodes.ton),
+  ...(roughMonero && { monero: roughMonero }),
 };
+const chainNames = Object.keys(chains) as ChainName[];
+/** Chains that the orders are about. */
+const aimedAt = chainNames.filter((name) => onlyChain === '' || name === onlyChain);
+if (aimedAt.length === 0) throw new Error(`--chain is none of ${chainNames.join(', ')}`);
+
+function chainOf(name: ChainName): RoughChain {
+  const chain = chains[name];
+  if (!chain) throw new Error(`there is no ${name}`);
+  return chain;
+}
+
 type Fault = 429 | 503 | 'half';
 /** Chains of two nodes each, with how one of them is silenced and all are healed. */
 const twins = [nodes.tron, nodes.xrp, nodes.stellar, nodes.solana, nodes.ton].map((chain) => ({
@@ -157,6 +179,7 @@ const torture = await Torture.open<Made>({
 });
 const { made, workers } = torture;
 torture.say(`seed ${seed}, ${orderCount} orders, in ${torture.folder}`);
+if (!withMonero) torture.say(`goes on without Monero: ${withoutMonerod}`);
 
 const signer = torture.launch('signer', 'signer-main.js', /^signer ready /m, {
   SIGNER_SEED: Buffer.from(new Dice(seed).bytes(32)).toString('hex'),
@@ -175,6 +198,7 @@ const hot = await torture.prepare(async ({ settlement }) => {
     stellar: await walletOf('stellar'),
     solana: await walletOf('solana'),
     ton: await walletOf('ton'),
+    monero: await walletOf('monero'),
     tags: { ripple: await tagOf('ripple'), stellar: await tagOf('stellar'), ton: await tagOf('ton') },
   };
 });
@@ -191,6 +215,8 @@ async function assetOf(coin: string, network: string, chain: ChainName): Promise
 }
 
 await torture.rows('update currency set min_confirmations = $1', [confirmations]);
+// A private chain of Monero asks for higher fees than the public one.
+await torture.rows(`update currency set network_fee = 0.002 where coin = 'XMR'`);
 const ether = await assetOf('ETH', 'ETH', 'ethereum');
 const token = await assetOf('USDT', 'ERC20', 'ethereum');
 const litecoin = await assetOf('LTC', 'LTC', 'litecoin');
@@ -201,6 +227,7 @@ const xrp = await assetOf('XRP', 'XRP', 'ripple');
 const lumens = await assetOf('XLM', 'XLM', 'stellar');
 const toncoin = await assetOf('TON', 'TON', 'ton');
 const jetton = { ...(await assetOf('USDT', 'TON', 'ton')), contract: textOf(nodes.ton.jetton.master) };
+const monero = withMonero ? await assetOf('XMR', 'XMR', 'monero') : null;
 const sol = await assetOf('SOL', 'SOL', 'solana');
 const solanaTokens = await Promise.all(
   (
@@ -213,7 +240,7 @@ const solanaTokens = await Promise.all(
     contract: address,
   })),
 );
-const assets = [
+const assets: readonly Asset[] = [
   ether,
   token,
   litecoin,
@@ -225,9 +252,10 @@ const assets = [
   jetton,
   sol,
   ...solanaTokens,
-] as const;
+  ...(monero ? [monero] : []),
+];
 /** What orders exchange, in turn. No pair has one coin on both sides. */
-const routes: readonly (readonly [from: readonly Asset[], to: readonly Asset[]])[] = [
+const allRoutes: readonly (readonly [from: readonly Asset[], to: readonly Asset[]])[] = [
   [[ether, token], [litecoin]],
   [[litecoin], [tronCoin, tronToken]],
   [[tronCoin, tronToken], [ether]],
@@ -247,16 +275,27 @@ const routes: readonly (readonly [from: readonly Asset[], to: readonly Asset[]])
   [[toncoin, jetton], [litecoin]],
   [[litecoin], [toncoin, jetton]],
   [[toncoin], [sol]],
+  ...(monero
+    ? [
+        [[monero], [litecoin]] as const,
+        [[litecoin], [monero]] as const,
+        [[monero], [toncoin, jetton]] as const,
+        [[ether, token], [monero]] as const,
+      ]
+    : []),
 ];
+const routes = allRoutes.filter((route) => route.flat().some(({ chain }) => aimedAt.includes(chain)));
 
 await nodes.fund(hot);
 nodes.xrp.fund(hot.ripple, hot.tags.ripple);
 nodes.stellar.open(hot.stellar, hot.tags.stellar);
 nodes.solana.fund(hot.solana);
 nodes.ton.fund(hot.ton, hot.tags.ton);
+if (withMonero) for (let time = 0; time < 3; time += 1) await nodes.monero.fund(hot.monero);
 // This many payments can be made between two blocks.
 for (let output = 0; output < 15; output += 1) await nodes.litecoind.pay(hot.litecoin, 20n * 10n ** 8n);
-for (let block = 0; block < 5; block += 1) await nodes.mine();
+// As many as lock what came to a wallet of Monero.
+for (let block = 0; block < 10; block += 1) await nodes.mine();
 await torture.start(2);
 
 // --- orders and deposits
@@ -268,8 +307,8 @@ async function createOrder(index: number, dice: Dice): Promise<void> {
   const [from, to] = [dice.pick(sources), dice.pick(targets)];
   const rateType = dice.chance(0.4) ? 'fixed' : 'float';
   const behaviour = dice.weighted(behaviours);
-  const recipient = chains[to.chain].newAddress(dice);
-  const refund = dice.chance(0.93) ? chains[from.chain].newAddress(dice) : null;
+  const recipient = chainOf(to.chain).newAddress(dice);
+  const refund = dice.chance(0.93) ? chainOf(from.chain).newAddress(dice) : null;
   const factor = dice.between(1.5, 4).toFixed(3);
   const part = dice.between(0.7, 0.95).toFixed(2);
   const [early, later, place] = [dice.between(0, 8_000), dice.between(500, 12_000), dice.next()];
@@ -341,7 +380,7 @@ function payLater(
   const amount = formatDecimal(floorTo(value, asset.decimals));
   torture.payLater(afterMs, async () => {
     const units = toUnits(amount, asset.decimals);
-    const txid = await chains[asset.chain].pay(order.depositAddress, units, asset.contract, order.depositTag);
+    const txid = await chainOf(asset.chain).pay(order.depositAddress, units, asset.contract, order.depositTag);
     sent.push({ order, asset, amount, txid, isToVanish });
   });
 }
@@ -396,11 +435,11 @@ async function stopSigner(): Promise<void> {
 async function reorganise(): Promise<void> {
   const dice = new Dice(seed + 2);
   await torture.often(reorgEveryMs, dice, async () => {
-    const name = dice.pick(chainNames);
+    const name = dice.pick(aimedAt);
     const depth = dice.chance(0.5) ? 1 : maxReorg;
     // What the hot wallet sent may be gone from the node, so that it must be sent again.
     const forgets = name !== 'litecoin' && dice.chance(0.4) ? hot[name] : null;
-    await chains[name].reorganise({ depth, forgets });
+    await chainOf(name).reorganise({ depth, forgets });
     counts.reorgs += 1;
   });
 }
@@ -414,7 +453,7 @@ async function spendTwice(): Promise<void> {
     if (!victim) continue;
     await sleep(dice.between(0, 1_200));
     victim.isToVanish = false;
-    if (await chains[victim.asset.chain].reorganise({ depth: maxReorg, doubleSpends: victim.txid })) vanished += 1;
+    if (await chainOf(victim.asset.chain).reorganise({ depth: maxReorg, doubleSpends: victim.txid })) vanished += 1;
     counts.reorgs += 1;
   }
 }
@@ -441,7 +480,7 @@ async function silenceNodes(): Promise<void> {
 
 async function mine(name: ChainName): Promise<void> {
   while (isMining) {
-    await chains[name].mine();
+    await chainOf(name).mine();
     await sleep(blockMs[name]);
   }
 }
@@ -486,7 +525,7 @@ async function judge(): Promise<Verdict> {
   );
   if (stored.size !== made.length) verdict.wrong.push(`${stored.size} orders are there, and ${made.length} were made`);
   for (const deposit of sent) {
-    if (await chains[deposit.asset.chain].isMined(deposit.txid)) arrived.push(deposit);
+    if (await chainOf(deposit.asset.chain).isMined(deposit.txid)) arrived.push(deposit);
   }
   const dues: Due[] = [];
   for (const order of made) {
@@ -505,7 +544,7 @@ async function judge(): Promise<Verdict> {
   for (const asset of assets) {
     const own = dues.filter((due) => due.asset === asset);
     const addresses = own.map(({ address }) => address);
-    const balances = await chains[asset.chain].balances(addresses, asset.contract);
+    const balances = await chainOf(asset.chain).balances(addresses, asset.contract);
     for (const due of own) compare(due, balances.get(due.address) ?? -1n, verdict);
   }
   return verdict;
@@ -592,13 +631,27 @@ function agesOfSolana(): number[] {
 
 /** Of each worker at rest, in MiB: now, and the most since it was started. */
 const memory: string[] = [];
+/** The same of Monero's programs by name. */
+const moneroMemory: Record<string, string> = {};
 async function readMemory(): Promise<void> {
-  for (const { pid } of workers) {
-    const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-    const of = (name: string): number =>
-      Math.round(Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]) / 1_024);
-    memory.push(`${of('VmRSS')} (at most ${of('VmHWM')})`);
-  }
+  for (const { pid } of workers) memory.push(await memoryOf(pid));
+  const pids = withMonero ? nodes.monero.pids : {};
+  for (const [name, pid] of Object.entries(pids)) moneroMemory[name] = await memoryOf(pid);
+}
+
+async function memoryOf(pid: number | undefined): Promise<string> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  const of = (name: string): number =>
+    Math.round(Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]) / 1_024);
+  return `${of('VmRSS')} (at most ${of('VmHWM')})`;
+}
+
+/** Payments by the chain that they were made on. */
+async function paymentsByChain(): Promise<Record<string, number>> {
+  const made = await torture.rows<{ chain: string; count: number }>(
+    `select chain, count(*)::int as count from payment where state = 'confirmed' group by 1 order by 1`,
+  );
+  return Object.fromEntries(made.map(({ chain, count }) => [chain, count]));
 }
 
 const mining = chainNames.map(mine);
@@ -616,6 +669,7 @@ await Promise.all(mining);
 
 const verdict = await judge();
 const kinds = await paymentsMade();
+const byChain = await paymentsByChain();
 const ages = agesOfSolana();
 const [delays] = await torture.rows<{ tooOld: number; latestSec: number }>(
   `select count(*) filter (where a.raw is null)::int as "tooOld",
@@ -630,8 +684,12 @@ await torture.report({
   behaviours: Object.keys(behaviours),
   notes: [
     `payments: ${shown(kinds)}; deposits ${sent.length}, spent twice ${vanished}`,
+    `payments on each chain: ${shown(byChain)}`,
     `deposits on their chain: ${shown(arrivals())}`,
     `MiB of each worker: ${memory.join(', ')}`,
+    ...(roughMonero
+      ? [`Monero: the node forgot ${roughMonero.forgotten} payments of the gateway; MiB of ${shown(moneroMemory)}`]
+      : []),
     `Solana: ${ages.length} transactions sent, at blocks ${ages[Math.floor(ages.length / 2)]} (median) and ${ages.at(-1)} (latest) of the ${blockhashLife} of their blockhash, ${delays?.latestSec.toFixed(1)} s after they were prepared at most; ${delays?.tooOld} were never signed`,
   ],
   figures: { sweeps: kinds.sweep ?? 0, sent_in_last_third: lateAges.length },

@@ -98,12 +98,27 @@ export class MoneroTransactions implements TransactionSigner {
 
   /** Signs, and compares the bytes with what was asked for before they leave. */
   async #sign(tx: PreparedTx, described: readonly DescribedTx[]): Promise<SignedBytes> {
-    const raws = await this.#inTurn((wallet) => wallet.sign(tx.payload));
+    const raws = await this.#inTurn((wallet) => this.#signKeepingOutputs(wallet, tx.payload));
     const [raw = ''] = raws;
     const signed = parsed(raw);
     const faults = raws.length === 1 ? signedFaults(signed, tx, described) : ['the wallet signed another number'];
     if (faults.length > 0) throw new SignerError('refused', faults.join('; '));
     return { txid: signed.txid, raw };
+  }
+
+  /**
+   * monero-wallet-rpc 0.18.0 drops all outputs of its wallet when it signs. The file still has
+   * them: without it, each payment would bring all outputs to the signer again.
+   */
+  async #signKeepingOutputs(wallet: MoneroWallet, payload: string): Promise<readonly string[]> {
+    try {
+      return await wallet.sign(payload);
+    } finally {
+      // The next request opens a wallet that is not open, and brings outputs that it lacks.
+      await wallet.reopen(this.#keys).catch((error: unknown) => {
+        if (!(error instanceof ChainError || error instanceof RpcError)) throw error;
+      });
+    }
   }
 
   #inTurn<T>(task: (wallet: MoneroWallet) => Promise<T>): Promise<T> {

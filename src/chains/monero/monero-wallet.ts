@@ -103,11 +103,11 @@ export class MoneroWallet {
    *
    * @param restoreHeight The block from which on a new file reads the chain.
    */
-  async open({ address, viewKey, spendKey }: WalletKeys, restoreHeight: number): Promise<void> {
+  async open(wallet: WalletKeys, restoreHeight: number): Promise<void> {
+    const { address, viewKey, spendKey } = wallet;
     // Before the wallet is there. It would read blocks before it knows the subaddresses.
-    await this.#call('auto_refresh', { enable: false });
-    const filename = `gateway-${spendKey === undefined ? 'view' : 'sign'}-${address.slice(0, 16)}`;
-    const password = bytesToHex(sha256(utf8ToBytes(`wallet file ${spendKey ?? viewKey}`)));
+    await this.stopReading();
+    const { filename, password } = fileOf(wallet);
     try {
       await this.#call('open_wallet', { filename, password });
     } catch (error) {
@@ -124,6 +124,11 @@ export class MoneroWallet {
     }
     const found = await this.address();
     if (found !== address) throw new NodeFault('other_wallet', 'opened another wallet', { node: this.name });
+  }
+
+  /** Has it read blocks only when asked to. */
+  async stopReading(): Promise<void> {
+    await this.#call('auto_refresh', { enable: false });
   }
 
   /** The subaddresses of account 0 that it knows, by index; the first is the primary address. */
@@ -155,6 +160,15 @@ export class MoneroWallet {
 
   async close(): Promise<void> {
     await this.#call('close_wallet', {});
+  }
+
+  /**
+   * Opens the file of these keys again, without what happened since it was saved. When the file is
+   * gone, no wallet is open afterwards.
+   */
+  async reopen(keys: WalletKeys): Promise<void> {
+    await this.#call('close_wallet', { autosave_current: false });
+    await this.#call('open_wallet', fileOf(keys));
   }
 
   async save(): Promise<void> {
@@ -256,6 +270,14 @@ export class MoneroWallet {
   async #call(method: string, params: object): Promise<Readonly<Record<string, unknown>>> {
     return asObject(await this.#rpc.call(method, params), `answer to ${method}`);
   }
+}
+
+/** The name of a wallet's file in the folder of its program, and what it is encrypted with. */
+function fileOf({ address, viewKey, spendKey }: WalletKeys): { readonly filename: string; readonly password: string } {
+  return {
+    filename: `gateway-${spendKey === undefined ? 'view' : 'sign'}-${address.slice(0, 16)}`,
+    password: bytesToHex(sha256(utf8ToBytes(`wallet file ${spendKey ?? viewKey}`))),
+  };
 }
 
 /** Whole numbers of up to 64 bits are numbers of JSON, which a float would round. */

@@ -104,9 +104,14 @@ export class MoneroWatch {
     if (found !== null && found !== hotWallet) {
       throw new NodeFault('other_wallet', 'has the wallet of other keys open', { node: wallet.name });
     }
-    const viewKey = await this.viewKey();
-    if (viewKey !== null) await wallet.open({ address: hotWallet, viewKey }, startHeight);
-    else if (found === null) throw new ChainError('wallet_not_open', 'no process with a signer has opened the wallet');
+    if (found === hotWallet) {
+      // An earlier process opened it. It goes on while the signer is away.
+      await wallet.stopReading();
+    } else {
+      const viewKey = await this.viewKey();
+      if (viewKey === null) throw new ChainError('wallet_not_open', 'no process with a signer has opened the wallet');
+      await wallet.open({ address: hotWallet, viewKey }, startHeight);
+    }
     this.#known = null;
   }
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { MoneroTransactions } from '../../../src/chains/monero/monero-transactions.ts';
 import { MoneroWallet } from '../../../src/chains/monero/monero-wallet.ts';
 import type { PaymentIntent, ScanResult, Transfer } from '../../../src/chains/port/chain-adapter.ts';
+import { SignerError } from '../../../src/chains/port/signer.ts';
 import { openLocalSigner } from '../../../src/signer/local-signer.ts';
 import { MoneroHarness } from '../../support/chains/monero-harness.ts';
 import { hasMonerod, type Monerod, startMonerod, withoutMonerod, xmr } from '../../support/chains/monerod.ts';
@@ -112,6 +113,18 @@ if (!hasMonerod()) {
       expect(await node.balance(payment.to)).toBe(payment.amount);
     });
 
+    it('sees deposits after a restart while the signer is away, in the wallet that is open', async () => {
+      const cursor = await here();
+      const address = wallet.ownAddress();
+      await wallet.adapter.scan(cursor, 1);
+      await node.pay([[address, xmr]]);
+      await node.mine(1);
+      const away = () => Promise.reject(new SignerError('unavailable', 'away'));
+      const adapter = wallet.another({}, { viewKey: away, keyImages: away });
+      const [found] = transfersOf(await adapter.scan(cursor, 10));
+      expect(found).toMatchObject({ address, amount: xmr });
+    });
+
     it('pays with a signer that was restored from its seed, whose offline wallet is new', async () => {
       await node.offline.end();
       await rm(node.offline.folder, { recursive: true });
@@ -128,6 +141,36 @@ if (!hasMonerod()) {
       if (status.state !== 'mined') throw new Error(status.state);
       // The change is counted, and what was spent is not.
       expect(await hotBalance()).toBe(before - payment.amount - status.fee);
+    });
+
+    it('brings the signer no output that it had before its last payment', async () => {
+      const told: (number | null)[] = [];
+      const signer = wallet.signer();
+      const adapter = wallet.another(
+        {},
+        {
+          ...signer,
+          keyImages: async (...asked) => {
+            const found = (await signer.keyImages?.(...asked)) ?? null;
+            told.push(found === null ? null : found.images.length);
+            return found;
+          },
+        },
+      );
+      const pay = async (): Promise<void> => {
+        const payment = intent(node.address(), xmr / 10n);
+        const tx = await wallet.sign(payment, await adapter.prepare(payment, none));
+        expect((await adapter.broadcast(tx)).outcome).toBe('accepted');
+        await node.mine(1);
+      };
+      await wallet.fund();
+      await pay();
+      const before = (await wallet.view.outputs('all')).length;
+      told.length = 0;
+      await pay();
+      const after = (await wallet.view.outputs('all')).length;
+      expect(told).toEqual([after - before]);
+      expect(before).toBeGreaterThan(after - before);
     });
 
     it('returns the bytes of the first signature whenever the same is asked for again', async () => {

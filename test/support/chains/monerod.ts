@@ -30,6 +30,14 @@ export const xmr = 1_000_000_000_000n;
 /** Why tests do not run where there is none. */
 export const withoutMonerod = 'monerod is not installed (apt-get install monero)';
 
+/** Programs of Monero that have not ended. */
+const running = new Set<ChildProcess>();
+
+/** Ends them when this process ends early. Otherwise they would keep running. */
+function endAll(): void {
+  for (const child of running) child.kill('SIGKILL');
+}
+
 const credentials = { user: 'gateway', password: 'a long password' };
 
 /** A program of Monero, with a JSON-RPC interface of its own port. */
@@ -40,10 +48,6 @@ class Program {
   readonly #flags: readonly string[];
   readonly #probe: string;
   #child: ChildProcess | null = null;
-  /** Ends the program when this process ends early. Otherwise it would keep running. */
-  readonly #orphaned = (): void => {
-    this.#child?.kill('SIGKILL');
-  };
 
   constructor(name: string, port: number, flags: readonly string[], probe: string) {
     const path = find(name);
@@ -61,7 +65,12 @@ class Program {
   async start(): Promise<void> {
     const child = spawn(this.#path, this.#flags, { stdio: 'ignore' });
     this.#child = child;
-    process.once('exit', this.#orphaned);
+    if (running.size === 0) process.once('exit', endAll);
+    running.add(child);
+    child.once('exit', () => {
+      running.delete(child);
+      if (running.size === 0) process.off('exit', endAll);
+    });
     for (let tries = 0; ; tries += 1) {
       try {
         await this.rpc.call(this.#probe);
@@ -85,7 +94,10 @@ class Program {
     const late = setTimeout(() => child.kill('SIGKILL'), 10_000);
     await ended;
     clearTimeout(late);
-    process.off('exit', this.#orphaned);
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
   }
 }
 
@@ -150,6 +162,17 @@ export class Monerod {
     return this.#daemon.config;
   }
 
+  /** The processes by what they are. */
+  get pids(): Readonly<Record<string, number | undefined>> {
+    const { view, offline, users } = this;
+    return {
+      monerod: this.#daemon.pid,
+      "the gateway's wallet": view.pid,
+      "the signer's": offline.pid,
+      users: users.pid,
+    };
+  }
+
   /** Its section in the file of networks. */
   async section(): Promise<Record<string, unknown>> {
     const nodeOf = ({ url, user, password }: NodeConfig): object => ({ url, user, password });
@@ -175,7 +198,7 @@ export class Monerod {
     await Promise.all(programs.map((program) => program.start()));
     await this.users.rpc.call('create_wallet', { filename: 'users', language: 'English' });
     this.#miner = (await this.users.rpc.call<{ address: string }>('get_address')).address;
-    await this.#makeAddresses();
+    await this.makeAddresses(addressesAtOnce);
     await this.mine(firstBlocks);
   }
 
@@ -246,6 +269,16 @@ export class Monerod {
     if (txids.length > 0) await this.rpc('flush_txpool', { txids });
   }
 
+  async isMined(txid: string): Promise<boolean> {
+    const { txs = [] } = await this.post<{ txs?: { in_pool: boolean }[] }>('get_transactions', { txs_hashes: [txid] });
+    return txs.some((tx) => !tx.in_pool);
+  }
+
+  /** The address of the users to which blocks pay, and from which they pay. */
+  get miner(): string {
+    return this.#miner;
+  }
+
   /** An address of the users, which no test has had. */
   address(): string {
     const found = this.#unused.pop();
@@ -272,14 +305,20 @@ export class Monerod {
     return transfers.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
   }
 
-  /** Pays from the users' wallet, in the smallest unit, in one transaction. Returns the txid. */
+  /**
+   * Pays from the miners' address, in the smallest unit, in one transaction. Returns the txid.
+   */
   async pay(
     destinations: readonly (readonly [address: string, amount: bigint])[],
     terms: { readonly unlock_time?: number } = {},
   ): Promise<string> {
     await this.users.rpc.call('refresh');
     const paid = destinations.map(([address, amount]) => ({ address, amount: Number(amount) }));
-    const answer = await this.users.rpc.call<{ tx_hash: string }>('transfer', { destinations: paid, ...terms });
+    const answer = await this.users.rpc.call<{ tx_hash: string }>('transfer', {
+      destinations: paid,
+      subaddr_indices: [0],
+      ...terms,
+    });
     return answer.tx_hash;
   }
 
@@ -288,10 +327,16 @@ export class Monerod {
     await this.pay(Array.from({ length: 12 }, () => [hot, 3n * xmr] as const));
   }
 
-  async #makeAddresses(): Promise<void> {
+  /** Makes this many more addresses of the users. */
+  async makeAddresses(count: number): Promise<void> {
+    for (let left = count; left > 0; left -= addressesAtOnce)
+      await this.#makeAddresses(Math.min(left, addressesAtOnce));
+  }
+
+  async #makeAddresses(count: number): Promise<void> {
     const made = await this.users.rpc.call<{ addresses: string[]; address_indices: string[] }>('create_address', {
       account_index: 0,
-      count: addressesAtOnce,
+      count,
     });
     for (const [at, address] of made.addresses.entries()) {
       this.#indexes.set(address, Number(made.address_indices[at]));

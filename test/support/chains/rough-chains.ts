@@ -51,7 +51,7 @@ export interface RoughChain {
 }
 
 /** Does one thing after the other. */
-class Turns {
+export class Turns {
   #last: Promise<unknown> = Promise.resolve();
 
   take<T>(work: () => Promise<T>): Promise<T> {
