@@ -133,7 +133,7 @@ export function readInternalTransfer(body: Cell): { readonly amount: bigint; rea
   try {
     const slice = body.beginParse();
     if (slice.loadUint(32) !== operations.internalTransfer) return null;
-    slice.skip(64);
+    slice.skip(64); // the query id, which its sender chose
     const amount = slice.loadCoins();
     slice.loadAddressAny();
     slice.loadAddressAny();

@@ -82,6 +82,7 @@ function textBytes(body: Cell): Buffer | null {
   const parts: Buffer[] = [];
   let size = 0;
   let cell: Cell | undefined = body;
+  // 32 bits of operation, in the first cell only.
   for (let skipped = 32; cell !== undefined && size < mostBytes; skipped = 0) {
     if (cell.isExotic) return null;
     const slice = cell.beginParse().skip(skipped);

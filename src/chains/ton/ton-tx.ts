@@ -53,7 +53,9 @@ interface SignedBytes {
   readonly raw: string;
 }
 
-/** The wallet pays the fees of the message beside its value. */
+/** An Ed25519 signature is in front of each order. */
+const signatureBits = 512;
+/** The wallet pays the fees of the message in addition to its value. */
 const sendMode = 1;
 /**
  * Seconds from the last one in which the contract accepts a payment until it counts as expired. A
@@ -116,9 +118,9 @@ function messageOf(tx: TonTx, wallet: string): ReturnType<typeof internal> {
  */
 export function decodeOrder(cell: Cell, wallet: string): TonTx {
   const slice = cell.beginParse();
-  slice.skip(32);
+  slice.skip(32); // the wallet's number, compared by the encoding below
   const { info, body } = loadMessageRelaxed(slice.loadRef().beginParse());
-  slice.skip(8);
+  slice.skip(8); // the send mode, likewise
   const queryId = slice.loadUint(23);
   const createdAt = slice.loadUint(64);
   if (info.type !== 'internal') throw new Error('it is no message to a contract');
@@ -201,7 +203,7 @@ export interface SentTx {
   readonly tx: TonTx;
   /** Hash of the order in hexadecimal, by which the wallet's transaction is known. */
   readonly orderHash: string;
-  /** Hash of the message as it was sent; null where only the order is known. */
+  /** Hash of the serialized message; null where only the order is known. */
   readonly sentHash: string | null;
 }
 
@@ -222,7 +224,7 @@ export function openTonTx(raw: string): SentTx & { readonly txid: string; readon
   const wallet = textOf(info.dest);
   const { txid, raw: again } = messageBytes(wallet, body, init ?? null);
   const slice = body.beginParse();
-  slice.skip(512);
+  slice.skip(signatureBits);
   const order = slice.loadRef();
   const tx = decodeOrder(order, wallet);
   if (again !== raw || slice.remainingBits + slice.remainingRefs > 0) throw new Error('it has another form');
@@ -233,7 +235,7 @@ export function openTonTx(raw: string): SentTx & { readonly txid: string; readon
 export function orderOf(body: Cell, wallet: string): TonTx | null {
   try {
     const slice = body.beginParse();
-    slice.skip(512);
+    slice.skip(signatureBits);
     return decodeOrder(slice.loadRef(), wallet);
   } catch {
     return null;

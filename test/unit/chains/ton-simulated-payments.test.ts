@@ -123,7 +123,7 @@ describe('coins on the simulated TON', () => {
     expect((await last()).in_msg.value).toBe('1');
   });
 
-  it('join one transaction to the one before, and each state to the next', async () => {
+  it('name the previous transaction, and the state that it left', async () => {
     for (const amount of [3n, 2n, 1n]) {
       chain.pay(ours, amount * ton);
       await chain.settle();

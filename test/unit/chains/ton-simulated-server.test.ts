@@ -167,7 +167,7 @@ describe('a server of the simulated TON', () => {
   });
 
   it('refuses what it cannot read, as the index does', async () => {
-    expect(await refused(node, 'transactions?account=nobody')).toEqual([
+    expect(await refused(node, 'transactions?account=unknown')).toEqual([
       422,
       expect.stringContaining('invalid address'),
     ]);
